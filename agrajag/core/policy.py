@@ -1,0 +1,31 @@
+"""The numbers that decisions use, with the defaults of the specification; a tenant may override them."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+COOLDOWN_FLOOR = timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """Spans and sizes of Layer 1.
+
+    `cooldown_max` caps every automatic cooldown and recovery time, and is never below an hour (`agrajag.cooldown.max`).
+    `hits_memory` is how long after its end a cooldown is remembered, so that the next one is longer. `freshness` is how
+    long a diagnosis answers for its signature (spec agrajag §8.2). `lease` is how long a job counts as in flight.
+    `late_after` is the age at which an error says nothing about now. `answer_all` publishes a check result for every
+    error, not only for those that ask.
+    """
+
+    cooldown_max: timedelta = timedelta(hours=24)
+    hits_memory: timedelta = timedelta(hours=1)
+    freshness: timedelta = timedelta(minutes=5)
+    lease: timedelta = timedelta(minutes=15)
+    late_after: timedelta = timedelta(minutes=15)
+    unconfirmed_after: timedelta = timedelta(hours=24)
+    history_size: int = 20
+    answer_all: bool = False
+
+    def capped(self, span: timedelta) -> timedelta:
+        """`span`, at most the greater of `cooldown_max` and one hour."""
+        return min(span, max(self.cooldown_max, COOLDOWN_FLOOR))

@@ -1,0 +1,26 @@
+"""Which time an event happened at, for decisions.
+
+Decisions use the event's own time, not the worker's clock, so that doing one again gives the same result.
+"""
+
+from datetime import UTC, datetime, timedelta
+
+MAX_EVENT_AGE = timedelta(hours=1)
+
+
+def milliseconds(moment: datetime) -> datetime:
+    """`moment` in UTC, cut to milliseconds: the precision of the broker and of the store."""
+    moment = moment.astimezone(UTC)
+    return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
+
+
+def event_time(occurred_at: datetime | None, appended_at: datetime) -> datetime:
+    """`occurred_at`, held between one hour before the broker appended the record and that moment.
+
+    A producer's clock can so be wrong by years without a deadline in the far future. Without `occurred_at` it is the
+    append time.
+    """
+    if occurred_at is None or occurred_at >= appended_at:
+        return milliseconds(appended_at)
+    earliest = appended_at - MAX_EVENT_AGE
+    return milliseconds(occurred_at if occurred_at > earliest else earliest)

@@ -1,0 +1,38 @@
+"""Read rule files into layers: YAML in, checked rules and problems out."""
+
+from functools import lru_cache
+from importlib import resources
+
+import yaml
+
+from agrajag.core.match import RuleSet
+from agrajag.core.rules import Layer, Problem, merge, parse_layer
+from agrajag.errors import ConfigError
+
+RULES_PATH = "_vance/agrajag/error-patterns.yaml"
+
+
+def read_layer(text: str, source: str) -> Layer:
+    """The layer that a rule file's text holds. Never raises: text that is no YAML is a problem of the whole file."""
+    try:
+        data = yaml.safe_load(text)
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        reason = str(error).replace("\n", " ")[:300]
+        return Layer(source, (), (Problem(source, None, "yaml", reason),))
+    return parse_layer(data, source)
+
+
+@lru_cache(maxsize=1)
+def bundled_layer() -> Layer:
+    """The rules that come with the package. A problem in them is a broken installation and stops the start."""
+    source = f"agrajag/defaults/{RULES_PATH}"
+    layer = read_layer(resources.files("agrajag").joinpath(f"defaults/{RULES_PATH}").read_text("utf-8"), source)
+    if layer.problems:
+        raise ConfigError(*map(str, layer.problems))
+    return layer
+
+
+@lru_cache(maxsize=1)
+def bundled_rules() -> RuleSet:
+    """The rule set of a tenant and project that have no rules of their own."""
+    return RuleSet(merge([bundled_layer().rules]))

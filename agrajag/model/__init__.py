@@ -1,0 +1,1 @@
+"""The records that travel and the documents that stand, as frozen values; nothing here decides or connects."""

@@ -1,0 +1,135 @@
+"""What callers, commanders and people are told: check results, commands and their results, processes, inbox, documents."""
+
+from typing import Annotated
+
+from pydantic import Field, StringConstraints
+
+from agrajag.model.enums import (
+    Classification,
+    CloseReason,
+    CommandKind,
+    CommandOutcome,
+    InboxStatus,
+    Outcome,
+    ProcessStatus,
+    Scope,
+    Status,
+    ToolErrorCode,
+)
+from agrajag.model.events import TraceContext
+from agrajag.model.wire_model import Count, Duration, Id, Note, ScopeId, Signature, Time, WireModel
+
+RuleId = Annotated[str, StringConstraints(min_length=1, max_length=120)]
+
+
+class CheckResult(WireModel):
+    """What Layer 1 tells the caller about one error, in the turn after it (spec agrajag §4.1).
+
+    The original error is the caller's own and is not repeated here. `rule_set_hash` names the very rules that decided.
+    `hint` is plain text for the model, such as that a diagnosis is pending.
+    """
+
+    event_id: Id
+    reply_to: Id | None = None
+    tenant_id: Id
+    tool_name: Id
+    scope: Scope
+    scope_id: ScopeId
+    user_id: Id | None = None
+    rule_id: RuleId
+    rule_set_hash: str
+    error_signature: Signature
+    classification: Classification
+    outcome: Outcome
+    error_code: ToolErrorCode
+    status: Status
+    cooldown_until: Time | None = None
+    expected_recovery_at: Time | None = None
+    job_id: Id | None = None
+    hint: Note | None = None
+    at: Time
+    otel: TraceContext | None = None
+
+
+class HealthCommand(WireModel):
+    """What a person or a service engine asks of one health document; repeatable by `command_id`."""
+
+    command_id: Id
+    kind: CommandKind
+    tenant_id: Id
+    project_id: Id | None = None
+    scope: Scope
+    scope_id: ScopeId
+    tool_name: Id
+    by: Id
+    reason: Note | None = None
+    at: Time | None = None
+    classification: Classification | None = None
+    status: Status | None = None
+    error_signature: Signature | None = None
+    user_id: Id | None = None
+    duration: Duration | None = None
+    expected_recovery_at: Time | None = None
+    until: Time | None = None
+    inbox_item_id: Id | None = None
+    otel: TraceContext | None = None
+
+
+class CommandResult(WireModel):
+    """How a command ended, and the revision from which its effect can be read."""
+
+    command_id: Id
+    tenant_id: Id
+    tool_name: Id
+    outcome: CommandOutcome
+    reason: Annotated[str, StringConstraints(max_length=200)] | None = None
+    revision: Count | None = None
+    job_id: Id | None = None
+    at: Time
+
+
+class ProcessEvent(WireModel):
+    """One step in the life of a diagnosis process (spec agrajag §5.1)."""
+
+    process_id: Id
+    job_id: Id
+    tenant_id: Id
+    project_id: Id | None = None
+    session_id: Id
+    service_name: Id
+    status: ProcessStatus
+    close_reason: CloseReason | None = None
+    verdict: Classification | None = None
+    applied: bool | None = None
+    reason: Annotated[str, StringConstraints(max_length=200)] | None = None
+    at: Time
+
+
+class InboxItem(WireModel):
+    """A message to one user about something they can do themselves (spec agrajag §1, question 3)."""
+
+    item_id: Id
+    revision: Count
+    tenant_id: Id
+    assigned_to_user_id: Id
+    tool_name: Id
+    error_signature: Signature
+    opening_job_id: Id
+    title: Annotated[str, StringConstraints(max_length=200)]
+    body: Annotated[str, StringConstraints(max_length=2_000)]
+    status: InboxStatus = InboxStatus.PENDING
+    created_at: Time
+    updated_at: Time
+
+
+class Document(WireModel):
+    """One document of the cascade: a rule file, a recipe, a tool list or settings, as text."""
+
+    tenant_id: Id
+    project_id: Id | None = None
+    path: Annotated[str, StringConstraints(min_length=1, max_length=512, pattern=r"^[^\x00-\x1f\x7f]+$")]
+    content: Annotated[str, StringConstraints(max_length=900_000)]
+    content_hash: Annotated[str, Field(max_length=128)]
+    revision: Count
+    by: Id | None = None
+    at: Time

@@ -1,0 +1,170 @@
+"""The closed sets of the specification; the value is the word on the wire."""
+
+from enum import StrEnum
+
+
+class Classification(StrEnum):
+    """Whose fault an error is (spec agrajag §4.1, §10)."""
+
+    TECHNICALLY_BROKEN = "TECHNICALLY_BROKEN"
+    USER_SPECIFIC_TECHNICAL = "USER_SPECIFIC_TECHNICAL"
+    USER_PERMISSION = "USER_PERMISSION"
+    USER_INPUT = "USER_INPUT"
+    INTERMITTENT = "INTERMITTENT"
+    WORKING = "WORKING"
+    UNCLEAR = "UNCLEAR"
+
+
+class Scope(StrEnum):
+    """Where a status applies, narrowest first; GLOBAL is kept per tenant."""
+
+    SESSION = "SESSION"
+    USER = "USER"
+    PROJECT = "PROJECT"
+    TENANT = "TENANT"
+    GLOBAL = "GLOBAL"
+
+
+class Status(StrEnum):
+    """What a health document says of its tool."""
+
+    OK = "OK"
+    DEGRADED = "DEGRADED"
+    DOWN = "DOWN"
+
+
+class HealthAction(StrEnum):
+    """What a rule writes directly to the health document, without a queue hop (spec agrajag §4.2)."""
+
+    NONE = "none"
+    MARK_UNAVAILABLE = "markUnavailable"
+    MARK_DEGRADED = "markDegraded"
+
+
+class Safety(StrEnum):
+    """Whether a tool may be probed; everything is MUTATING unless somebody vouches for it."""
+
+    SAFE_PROBE = "SAFE_PROBE"
+    MUTATING = "MUTATING"
+
+
+class ToolErrorCode(StrEnum):
+    """What a caller is told about its failed call in one word."""
+
+    NOT_REGISTERED = "NOT_REGISTERED"
+    BACKEND_UNREACHABLE = "BACKEND_UNREACHABLE"
+    BACKEND_FAILED = "BACKEND_FAILED"
+    DISALLOWED = "DISALLOWED"
+
+
+class Transport(StrEnum):
+    """How a tool is reached; a word we do not know becomes OTHER and is counted."""
+
+    HTTP = "http"
+    MCP = "mcp"
+    PROCESS = "process"
+    CLIENT = "client"
+    OTHER = "other"
+
+
+class CredentialKind(StrEnum):
+    """Whose credential the failed call used; a word we do not know becomes UNKNOWN and is counted."""
+
+    USER = "user"
+    SHARED = "shared"
+    NONE = "none"
+    UNKNOWN = "unknown"
+
+
+class Trigger(StrEnum):
+    """Why a diagnosis job exists (spec agrajag §8.1, §9)."""
+
+    TOOL_CALL_ERROR = "tool_call_error"
+    USER_REQUEST = "user_request"
+    SCHEDULED_RECHECK = "scheduled_recheck"
+    SYSTEM_EVENT = "system_event"
+
+
+class Outcome(StrEnum):
+    """What Layer 1 did about one error.
+
+    MARKED: a status was written. COOLING_DOWN: a cooldown began, no status. ENQUEUED: a diagnosis job began. COALESCED:
+    it joined the job in flight. SUPPRESSED: a cooldown covered it. ALREADY_DIAGNOSED: a fresh diagnosis covered it. LATE,
+    SUPERSEDED: too old, or older than a success, to say anything about now. NO_ROOM: the document can hold no further
+    cooldown. UNMATCHED: no rule matched. PROBE: it came from a probe and is not triaged.
+    """
+
+    MARKED = "MARKED"
+    COOLING_DOWN = "COOLING_DOWN"
+    ENQUEUED = "ENQUEUED"
+    SUPPRESSED = "SUPPRESSED"
+    COALESCED = "COALESCED"
+    ALREADY_DIAGNOSED = "ALREADY_DIAGNOSED"
+    LATE = "LATE"
+    SUPERSEDED = "SUPERSEDED"
+    NO_ROOM = "NO_ROOM"
+    UNMATCHED = "UNMATCHED"
+    PROBE = "PROBE"
+
+
+class LinkKind(StrEnum):
+    """Which connection layer speaks (spec agrajag §4.2, §9)."""
+
+    FOOT_CONNECTED = "foot_connected"
+    FOOT_DISCONNECTED = "foot_disconnected"
+    MCP_CONNECTED = "mcp_connected"
+    MCP_CLOSED = "mcp_closed"
+    SESSION_ENDED = "session_ended"
+
+
+class CommandKind(StrEnum):
+    """What a person or a service engine may ask of a health document."""
+
+    RECHECK = "recheck"
+    SET_AVAILABLE = "setAvailable"
+    SET_UNAVAILABLE = "setUnavailable"
+    SET_COOLDOWN = "setCooldown"
+    CLEAR_COOLDOWN = "clearCooldown"
+    OVERRIDE = "override"
+    LIFT_OVERRIDE = "liftOverride"
+    DELETE = "delete"
+    DISMISS_INBOX = "dismissInbox"
+
+
+class CommandOutcome(StrEnum):
+    """How a command ended; that nothing matched is an outcome, not an error."""
+
+    APPLIED = "APPLIED"
+    NOTHING_MATCHED = "NOTHING_MATCHED"
+    ALREADY_APPLIED = "ALREADY_APPLIED"
+    REFUSED = "REFUSED"
+
+
+class ProcessStatus(StrEnum):
+    """The life of a diagnosis process (spec agrajag §5.1)."""
+
+    INIT = "INIT"
+    RUNNING = "RUNNING"
+    CLOSED = "CLOSED"
+
+
+class CloseReason(StrEnum):
+    """How a process was closed (spec agrajag §5.1)."""
+
+    DONE = "DONE"
+    STALE = "STALE"
+
+
+class ProbeIdentity(StrEnum):
+    """As whom a probe ran; nobody else is ever impersonated."""
+
+    USER = "user"
+    SYSTEM = "system"
+
+
+class InboxStatus(StrEnum):
+    """The life of an inbox item."""
+
+    PENDING = "PENDING"
+    DISMISSED = "DISMISSED"
+    ARCHIVED = "ARCHIVED"

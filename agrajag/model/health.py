@@ -1,0 +1,163 @@
+"""The health document of one tool at one scope, and what the table keeps beside it.
+
+A document has three facets: `link` (open connections), `verdict` (what errors and diagnoses say) and `override` (what a
+person says). Its status is computed from them at the time of reading, the override first; it is never stored apart from
+them, so the facets cannot disagree with it. How documents change is the business of `core.health`.
+"""
+
+from datetime import datetime
+from typing import Annotated
+
+from pydantic import Field, StringConstraints, computed_field
+
+from agrajag.model.enums import Classification, Scope, Status
+from agrajag.model.jobs import DiagnosisJob
+from agrajag.model.wire_model import Count, Id, Note, ScopeId, Signature, Time, WireModel
+
+MAX_HISTORY = 200
+MAX_COOLDOWNS = 64
+MAX_CONNECTIONS = 100
+RECENT_IDS = 8
+
+
+class LinkFacet(WireModel):
+    """Which connections carry the tool: it is down when the last one it had was closed.
+
+    `down_since` is null while a connection is open and for a tool that never had one.
+    """
+
+    connection_ids: Annotated[tuple[Id, ...], Field(max_length=MAX_CONNECTIONS)] = ()
+    last_seq: Count = 0
+    down_since: Time | None = None
+    cause: Annotated[str, StringConstraints(max_length=200)] | None = None
+
+
+class VerdictFacet(WireModel):
+    """What errors and diagnoses say. `evidence_at` is the time of the newest error or probe behind it."""
+
+    status: Status = Status.OK
+    since: Time | None = None
+    expected_recovery_at: Time | None = None
+    classification: Classification | None = None
+    note: Note | None = None
+    by: Id | None = None
+    evidence_at: Time | None = None
+
+
+class OverrideFacet(WireModel):
+    """What a person says, until they lift it or `until` has passed."""
+
+    status: Status
+    reason: Note
+    by: Id
+    at: Time
+    until: Time | None = None
+
+
+class LastDiagnosis(WireModel):
+    """The newest diagnosis of this tool and scope; what a fresh error is compared with before a new job."""
+
+    classification: Classification
+    note: Note | None = None
+    by: Id
+    at: Time
+    error_signature: Signature
+    job_id: Id
+
+
+class HistoryEntry(WireModel):
+    """One change of status. Equal repeats share an entry: `count` of them, the newest at `last_at`."""
+
+    at: Time
+    last_at: Time
+    count: Count = 1
+    status: Status
+    classification: Classification | None = None
+    note: Note | None = None
+    by: Id
+    expected_recovery_at: Time | None = None
+
+
+class Cooldown(WireModel):
+    """A pause per signature and user, and at the same time the claim on its diagnosis.
+
+    `user_id` null covers everybody. `next_spawn_allowed_at` is the deadline; equal to now is over. `hits` grows with each
+    pause that follows another within an hour of its end. While `job_id` is set and `lease_until` has not passed, a
+    diagnosis is in flight for it, claimed by the event `claimed_by`.
+    """
+
+    error_signature: Signature
+    user_id: Id | None = None
+    next_spawn_allowed_at: Time
+    hits: Count = 1
+    last_classification: Classification | None = None
+    last_triggered_at: Time
+    note: Note | None = None
+    claimed_by: Id | None = None
+    job_id: Id | None = None
+    lease_until: Time | None = None
+
+
+class HealthCounters(WireModel):
+    """What stands behind a document: errors seen, and what became of them."""
+
+    errors: Count = 0
+    suppressed: Count = 0
+    coalesced: Count = 0
+    jobs: Count = 0
+
+
+class ToolHealth(WireModel):
+    """The health of one tool for everybody in one scope: the document on `health-changed` and in the store.
+
+    A higher `revision` is the newer document, whatever arrived last. `scope_id` is empty for GLOBAL. Lists are bounded:
+    cooldowns by 64, history by the tenant's setting (20), newest first.
+    """
+
+    revision: Count
+    tenant_id: Id
+    scope: Scope
+    scope_id: ScopeId
+    tool_name: Id
+    link: LinkFacet = LinkFacet()
+    verdict: VerdictFacet = VerdictFacet()
+    override: OverrideFacet | None = None
+    last_diagnosis: LastDiagnosis | None = None
+    last_checked_at: Time | None = None
+    last_success_at: Time | None = None
+    cooldowns: Annotated[tuple[Cooldown, ...], Field(max_length=MAX_COOLDOWNS)] = ()
+    history: Annotated[tuple[HistoryEntry, ...], Field(max_length=MAX_HISTORY)] = ()
+    counters: HealthCounters = HealthCounters()
+    created_at: Time
+    updated_at: Time
+
+    def status_at(self, now: datetime) -> Status:
+        """The status at `now`: an unexpired override, else DOWN for a closed link, else the verdict's."""
+        override = self.override
+        if override is not None and (override.until is None or now < override.until):
+            return override.status
+        if self.link.down_since is not None:
+            return Status.DOWN
+        return self.verdict.status
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def status(self) -> Status:
+        """The status at the time of the last change, for readers that compute nothing themselves."""
+        return self.status_at(self.updated_at)
+
+
+class HealthEntry(WireModel):
+    """What the table holds under one key: the public document and what only its owner needs.
+
+    `health` is null once the document is gone; the entry then stays for a day, so that repeats and late records do not
+    bring the document back. `applied` maps each origin `topic-partition` to the last offset that was applied here.
+    `jobs` are the jobs in flight, kept whole because a job is sent again when more signals join it.
+    """
+
+    revision: Count
+    health: ToolHealth | None = None
+    applied: dict[str, Count] = Field(default_factory=dict)
+    jobs: tuple[DiagnosisJob, ...] = ()
+    handled_job_ids: Annotated[tuple[Id, ...], Field(max_length=RECENT_IDS)] = ()
+    handled_command_ids: Annotated[tuple[Id, ...], Field(max_length=RECENT_IDS)] = ()

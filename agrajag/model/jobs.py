@@ -1,0 +1,108 @@
+"""A diagnosis job, the answer to it, and the evidence that the answer rests on (spec agrajag §5.3, §8)."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
+
+from agrajag.model.enums import (
+    Classification,
+    CredentialKind,
+    ProbeIdentity,
+    Scope,
+    Transport,
+    Trigger,
+)
+from agrajag.model.events import Locale, TraceContext
+from agrajag.model.wire_model import Count, Duration, Id, Note, ScopeId, Signature, Time, WireModel
+
+MAX_SIGNALS = 5
+MAX_DETAIL = 1_000
+
+Detail = Annotated[str, StringConstraints(max_length=MAX_DETAIL)]
+"""Redacted error text for a diagnosis, at most 1,000 characters."""
+
+
+class DiagnosisJob(WireModel):
+    """One question for the diagnosis: what is wrong with this tool for this scope? (spec agrajag §8.1)
+
+    `job_id` is derived from the coalescing key and the claiming event, so that a repeat is the same job. The same job is
+    sent again when signals join it; `error_count` and `distinct_users` (counted up to 32) say how many did.
+    """
+
+    job_id: Id
+    service_type: Literal["agrajag"] = "agrajag"
+    tenant_id: Id
+    project_id: Id | None = None
+    scope: Scope
+    scope_id: ScopeId
+    tool_name: Id
+    originating_user_id: Id | None = None
+    originating_session_id: Id | None = None
+    originating_process_id: Id | None = None
+    trigger: Trigger
+    error_signature: Signature
+    error_detail: Detail | None = None
+    signals: Annotated[tuple[Detail, ...], Field(max_length=MAX_SIGNALS)] = ()
+    error_count: Count = 1
+    distinct_users: Count = 0
+    user_fingerprints: Annotated[tuple[str, ...], Field(max_length=32)] = ()
+    transport: Transport | None = None
+    credential_kind: CredentialKind | None = None
+    locale: Locale | None = None
+    claimed_by: Id
+    created_at: Time
+    lease_until: Time
+    otel: TraceContext | None = None
+
+
+class CooldownAdjustment(WireModel):
+    """A pause that a diagnosis asks for beside its verdict."""
+
+    error_signature: Signature
+    user_id: Id | None = None
+    duration: Duration
+
+
+class Diagnosis(WireModel):
+    """A validated answer: what is wrong, for whom, until when (spec agrajag §5.3)."""
+
+    classification: Classification
+    scope: Scope
+    expected_recovery_at: Time | None = None
+    human_note: Note
+    user_action_hint: Annotated[str, StringConstraints(max_length=200)] | None = None
+    cooldown_adjustments: tuple[CooldownAdjustment, ...] = ()
+
+
+class Evidence(WireModel):
+    """What one probe of this run showed; `apply` judges a diagnosis by it, never by the model's words."""
+
+    identity: ProbeIdentity
+    had_credentials: bool
+    success: bool
+    status_code: Annotated[int, Field(ge=100, le=599)] | None = None
+    error_signature: Signature | None = None
+    duration_ms: Count
+    at: Time
+
+
+class DiagnosisResult(WireModel):
+    """How one job ended. `diagnosis` is null where none was reached; `failure` then says why in one closed word."""
+
+    job_id: Id
+    process_id: Id
+    tenant_id: Id
+    project_id: Id | None = None
+    scope: Scope
+    scope_id: ScopeId
+    tool_name: Id
+    error_signature: Signature
+    originating_user_id: Id | None = None
+    trigger: Trigger
+    by: Id
+    diagnosis: Diagnosis | None = None
+    failure: Annotated[str, StringConstraints(max_length=64)] | None = None
+    evidence: tuple[Evidence, ...] = ()
+    started_at: Time
+    finished_at: Time
+    otel: TraceContext | None = None

@@ -1,0 +1,46 @@
+"""Record keys: the parts of an identity joined by `|`, each part escaped so that no other identity gives the same key.
+
+All documents of one tool of one tenant share the key of `tool_key` and so one partition, whatever their scope. Inside a
+part `%` is written `%25` and `|` is written `%7C`; nothing else is changed, so that a producer in any language can build
+the key of an ordinary tool by hand.
+"""
+
+from agrajag.model.enums import Scope
+
+NO_PROJECT = "-"
+
+
+def _escaped(part: str) -> str:
+    if "%" in part or "|" in part:
+        return part.replace("%", "%25").replace("|", "%7C")
+    return part
+
+
+def tool_key(tenant_id: str, tool_name: str) -> str:
+    """`tenant|tool`: the key of every record about one tool of one tenant."""
+    return f"{_escaped(tenant_id)}|{_escaped(tool_name)}"
+
+
+def health_key(tenant_id: str, scope: Scope, scope_id: str, tool_name: str) -> str:
+    """`tenant|scope|scopeId|tool`: the key of one health document, in the table, the changelog and `health-changed`."""
+    return f"{_escaped(tenant_id)}|{scope.value}|{_escaped(scope_id)}|{_escaped(tool_name)}"
+
+
+def lane_key(tenant_id: str, project_id: str | None) -> str:
+    """`tenant|project`: the ordered queue of one project's diagnosis jobs; `tenant|-` where there is no project."""
+    return f"{_escaped(tenant_id)}|{_escaped(project_id) if project_id else NO_PROJECT}"
+
+
+def link_key(tenant_id: str, link_id: str) -> str:
+    """`tenant|linkId`: the key of a connection's events, which keeps them in order."""
+    return f"{_escaped(tenant_id)}|{_escaped(link_id)}"
+
+
+def document_key(tenant_id: str, project_id: str | None, path: str) -> str:
+    """`tenant|project|path`: the key of one document of the cascade; no project is `-`."""
+    return f"{lane_key(tenant_id, project_id)}|{_escaped(path)}"
+
+
+def parts(key: str) -> tuple[str, ...]:
+    """The parts of a key as they were before they were joined."""
+    return tuple(part.replace("%7C", "|").replace("%25", "%") for part in key.split("|"))
