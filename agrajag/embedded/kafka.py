@@ -1,0 +1,183 @@
+"""The embedded Kafka: a real Apache Kafka, one KRaft node on loopback, as a child process.
+
+The directory is formatted once, aside, and renamed into place, so that a start cut short leaves nothing
+half made.
+"""
+
+import asyncio
+import base64
+import os
+import shutil
+import subprocess
+import uuid
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from aiokafka.admin import AIOKafkaAdminClient
+from aiokafka.errors import KafkaError
+
+from agrajag.embedded import ports
+from agrajag.embedded.directory import disk_free_bytes
+from agrajag.embedded.jars import prepare_jars
+from agrajag.embedded.java import find_java
+from agrajag.embedded.server import EmbeddedServer
+from agrajag.errors import ConfigError
+
+_ANSWER_TIMEOUT_MS = 2_000
+_FORMAT_TIMEOUT_SECONDS = 60
+
+_PROPERTIES = {
+    "process.roles": "broker,controller",
+    "node.id": "1",
+    "controller.listener.names": "CONTROLLER",
+    "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
+    "inter.broker.listener.name": "PLAINTEXT",
+    "auto.create.topics.enable": "false",
+    "group.initial.rebalance.delay.ms": "0",
+    # One node: nothing can be replicated, and its own topics stay small.
+    "offsets.topic.num.partitions": "4",
+    "offsets.topic.replication.factor": "1",
+    "transaction.state.log.num.partitions": "4",
+    "transaction.state.log.replication.factor": "1",
+    "transaction.state.log.min.isr": "1",
+    "share.coordinator.state.topic.replication.factor": "1",
+    "share.coordinator.state.topic.min.isr": "1",
+    # After a kill the controller waits for the old session to end: 2.5 s with these, 12 s with the defaults.
+    "broker.session.timeout.ms": "1000",
+    "broker.heartbeat.interval.ms": "250",
+    # For a laptop: small files, and old records go after three days unless a topic says otherwise.
+    "log.segment.bytes": str(64 * 1024 * 1024),
+    "log.index.size.max.bytes": str(1024 * 1024),
+    "log.retention.hours": "72",
+    "log.cleaner.dedupe.buffer.size": str(16 * 1024 * 1024),
+}
+_JVM_OPTIONS = (
+    "-Xms64m",
+    "-XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1",
+    "-XX:+ExitOnOutOfMemoryError",  # a dead broker is noticed, a half dead one is not
+    "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+    "-Dorg.slf4j.simpleLogger.showDateTime=true",
+    "-Dorg.slf4j.simpleLogger.dateTimeFormat=yyyy-MM-dd'T'HH:mm:ss.SSSXXX",
+)
+
+
+class EmbeddedKafka(EmbeddedServer):
+    """A Kafka broker for one machine; topics are never created by themselves.
+
+    `properties` are added to the server's and win over them. `cache_dir` and `repositories` say where its
+    jars are kept and fetched from (agrajag.embedded.jars), `java` which runtime is used, `heap_mb` how much
+    it may take.
+    """
+
+    name = "kafka"
+    port_names = ("broker", "controller")
+
+    def __init__(
+        self,
+        data_dir: Path,
+        *,
+        port: int = 0,
+        properties: Mapping[str, str] | None = None,
+        heap_mb: int = 256,
+        java: Path | None = None,
+        cache_dir: Path | None = None,
+        repositories: Mapping[str, str] | None = None,
+        start_timeout_seconds: float = 60.0,
+        stop_timeout_seconds: float = 20.0,
+        free_bytes: Callable[[Path], int] = disk_free_bytes,
+    ) -> None:
+        super().__init__(
+            data_dir,
+            port=port,
+            start_timeout_seconds=start_timeout_seconds,
+            stop_timeout_seconds=stop_timeout_seconds,
+            free_bytes=free_bytes,
+        )
+        self._properties = dict(properties or {})
+        self._heap_mb = heap_mb
+        self._java = java
+        self._cache_dir = cache_dir
+        self._repositories = repositories
+        self._program: list[str] = []
+
+    @property
+    def bootstrap_servers(self) -> str:
+        """host:port for Kafka clients."""
+        return f"{ports.LOOPBACK}:{self.port}"
+
+    def _prepare(self) -> None:
+        java = find_java(self._java)
+        class_path = os.pathsep.join(map(str, prepare_jars(self._cache_dir, self._repositories)))
+        self._program = [str(java), f"-Xmx{self._heap_mb}m", *_JVM_OPTIONS, "-cp", class_path]
+
+    def _command(self) -> list[str]:
+        if not self._logs.exists():
+            self._format()
+        config = self._write_config("server.properties", self._logs)
+        return [*self._program, "kafka.Kafka", str(config)]
+
+    def _answers(self) -> bool:
+        if not ports.accepts(self.port):
+            return False
+        # A thread of its own, because the caller's may already run an event loop.
+        with ThreadPoolExecutor(max_workers=1) as thread:
+            return thread.submit(asyncio.run, _knows_itself(self.bootstrap_servers)).result()
+
+    @property
+    def _logs(self) -> Path:
+        return self.data_dir / "logs"
+
+    def _write_config(self, file_name: str, log_dir: Path) -> Path:
+        broker = f"PLAINTEXT://{self.bootstrap_servers}"
+        controller = f"{ports.LOOPBACK}:{self._ports['controller']}"
+        properties = {
+            **_PROPERTIES,
+            "controller.quorum.bootstrap.servers": controller,
+            "listeners": f"{broker},CONTROLLER://{controller}",
+            "advertised.listeners": broker,
+            "log.dirs": str(log_dir).replace("\\", "\\\\"),
+            **self._properties,
+        }
+        path = self.data_dir / file_name
+        path.write_text("".join(f"{key}={value}\n" for key, value in properties.items()))
+        path.chmod(0o600)  # it may hold passwords
+        return path
+
+    def _format(self) -> None:
+        unfinished = self.data_dir / "logs-unfinished"
+        shutil.rmtree(unfinished, ignore_errors=True)
+        config = self._write_config("format.properties", unfinished)
+        arguments = ["format", "-t", _new_cluster_id(), "-c", str(config), "--standalone"]
+        try:
+            done = subprocess.run(
+                [*self._program, "kafka.tools.StorageTool", *arguments],
+                capture_output=True,
+                text=True,
+                timeout=_FORMAT_TIMEOUT_SECONDS,
+                check=False,
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise ConfigError(f"kafka: {self.data_dir} cannot be formatted: {error}") from error
+        if done.returncode:
+            lines = (done.stderr or done.stdout).strip().splitlines() or ["no message"]
+            raise ConfigError(f"kafka: {self.data_dir} cannot be formatted: {lines[-1]}")
+        config.unlink()
+        unfinished.rename(self._logs)
+
+
+async def _knows_itself(bootstrap_servers: str) -> bool:
+    """Whether the metadata name a broker: until the controller lets it in, it answers but names none."""
+    admin = AIOKafkaAdminClient(bootstrap_servers=bootstrap_servers, request_timeout_ms=_ANSWER_TIMEOUT_MS)
+    try:
+        await admin.start()
+        return bool((await admin.describe_cluster())["brokers"])
+    except (KafkaError, OSError, TimeoutError):
+        return False
+    finally:
+        await admin.close()
+
+
+def _new_cluster_id() -> str:
+    return base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=").replace("-", "A")

@@ -1,0 +1,63 @@
+"""The real parts that tests run against: one Kafka and one store per session, topics and a database per test.
+
+They are never skipped: where one of them does not start, the tests that need it fail.
+"""
+
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from pymongo import MongoClient
+
+from agrajag.embedded import EmbeddedKafka, EmbeddedStore
+
+# So that a test of a lost worker need not wait for Kafka's usual six seconds.
+_QUICK_SESSIONS = {"group.min.session.timeout.ms": "1000"}
+
+
+@pytest.fixture(scope="session")
+def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedKafka]:
+    """The session's broker; a test that stops or kills one takes `own_kafka` instead."""
+    with EmbeddedKafka(tmp_path_factory.mktemp("kafka"), properties=_QUICK_SESSIONS) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedStore]:
+    """The session's document store; a test that stops or kills one takes `own_store` instead."""
+    with EmbeddedStore(tmp_path_factory.mktemp("store")) as running:
+        yield running
+
+
+@pytest.fixture
+def own_kafka(tmp_path: Path) -> Iterator[Callable[[], EmbeddedKafka]]:
+    """Starts brokers that belong to the test alone and end with it."""
+    with ExitStack() as ends:
+        yield lambda: ends.enter_context(
+            EmbeddedKafka(tmp_path / f"kafka-{uuid.uuid4().hex[:8]}", properties=_QUICK_SESSIONS)
+        )
+
+
+@pytest.fixture
+def own_store(tmp_path: Path) -> Iterator[Callable[[], EmbeddedStore]]:
+    """Starts stores that belong to the test alone and end with it."""
+    with ExitStack() as ends:
+        yield lambda: ends.enter_context(EmbeddedStore(tmp_path / f"store-{uuid.uuid4().hex[:8]}"))
+
+
+@pytest.fixture
+def topic_prefix() -> str:
+    """A prefix that no other test has, for topics and consumer groups."""
+    return f"test-{uuid.uuid4().hex[:12]}"
+
+
+@pytest.fixture
+def database_name(store: EmbeddedStore) -> Iterator[str]:
+    """The name of a database that no other test has; dropped at the end."""
+    name = f"test_{uuid.uuid4().hex[:12]}"
+    yield name
+    client: MongoClient[dict[str, object]] = MongoClient(store.uri)
+    with client:
+        client.drop_database(name)
