@@ -1,0 +1,112 @@
+"""Packs records into Kafka record batches and sends them so that none overtakes another of its partition.
+
+A record batch is atomic on the broker, several are not: what belongs together goes into one. The batches of
+a partition are awaited one after the other, since one that expired here may still reach the broker later;
+different partitions go at the same time.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+import structlog
+from aiokafka import AIOKafkaProducer
+from aiokafka.errors import KafkaError, KafkaTimeoutError
+from aiokafka.producer.message_accumulator import BatchBuilder
+
+log = structlog.get_logger(__name__)
+
+BATCH_BYTES = 900_000  # below Kafka's default message.max.bytes and the producer's max_request_size
+_RECORD_BYTES = 48  # of the record format, at most, without the headers
+_HEADER_BYTES = 10
+_ROOM = BATCH_BYTES - 61  # the head of a batch
+FIRST_RETRY_SECONDS = 0.1
+LAST_RETRY_SECONDS = 5.0
+
+
+class Row(NamedTuple):
+    """One record of a batch."""
+
+    key: bytes
+    value: bytes | None
+    headers: Sequence[tuple[str, bytes]] = ()
+
+    def size(self) -> int:
+        """Bytes in a batch, never too few."""
+        headers = sum(4 * len(name) + len(value) + _HEADER_BYTES for name, value in self.headers)
+        return _RECORD_BYTES + len(self.key) + len(self.value or b"") + headers
+
+
+Chain = tuple[str, int, list[BatchBuilder]]
+"""The batches of one topic and partition, in the order in which they must arrive."""
+
+
+class TooLargeError(ValueError):
+    """Rows that must stay together do not fit into one record batch: a step has to check before it ends."""
+
+
+def pack(producer: AIOKafkaProducer, groups: Iterable[Sequence[Row]]) -> list[BatchBuilder]:
+    """As few closed batches as fit, in the order given; the rows of a group are never parted.
+
+    A single row may be larger than a batch: it goes alone, and the broker decides.
+    """
+    packed: list[BatchBuilder] = []
+    room = -1
+    for group in groups:
+        need = sum(row.size() for row in group)
+        if need > _ROOM and len(group) > 1:
+            raise TooLargeError(f"{len(group)} records of {need} bytes exceed a batch of {_ROOM}")
+        if need > room:
+            packed.append(producer.create_batch())
+            room = _ROOM
+        for row in group:
+            if packed[-1].append(timestamp=None, key=row.key, value=row.value, headers=row.headers) is None:
+                raise TooLargeError(f"a batch of {_ROOM} bytes is full before the {need} bytes are in it")
+        room -= need
+    for batch in packed:
+        batch.close()
+    return packed
+
+
+class BatchSender:
+    """Sends packed batches until the brokers have them, or until it is no longer this worker's business."""
+
+    def __init__(self, producer: Callable[[], AIOKafkaProducer]) -> None:
+        self._producer = producer
+        self.retries = 0
+
+    async def send(self, chains: Sequence[Chain], is_current: Callable[[], bool]) -> bool:
+        """Send several chains, each in its order.
+
+        True when all are on the brokers; False if `is_current` turned false before. Errors that may pass
+        are tried again with a growing pause; KafkaError for one that will not (too large, not authorised).
+        """
+        if len(chains) == 1:
+            return await self._send_chain(*chains[0], is_current)
+        return all(await asyncio.gather(*(self._send_chain(*chain, is_current) for chain in chains)))
+
+    async def _send_chain(
+        self, topic: str, partition: int, batches: list[BatchBuilder], is_current: Callable[[], bool]
+    ) -> bool:
+        for batch in batches:
+            if not await self._send_one(topic, partition, batch, is_current):
+                return False
+        return True
+
+    async def _send_one(
+        self, topic: str, partition: int, batch: BatchBuilder, is_current: Callable[[], bool]
+    ) -> bool:
+        pause = FIRST_RETRY_SECONDS
+        while is_current():
+            try:
+                await (await self._producer().send_batch(batch, topic, partition=partition))
+            except KafkaError as error:
+                if not (error.retriable or isinstance(error, KafkaTimeoutError)):
+                    raise
+                self.retries += 1
+                log.warning("send_retried", topic=topic, partition=partition, error=type(error).__name__)
+            else:
+                return True
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, LAST_RETRY_SECONDS)
+        return False

@@ -1,0 +1,292 @@
+"""Keeps this worker's place in each source partition: what comes next, what is done, what may be committed.
+
+The rule: an offset is committed only if every record before it was delivered since the partition was last
+taken up, in order and without a hole, and every item was acknowledged. Each taking up (assignment, seek,
+items that Faust dropped) begins a new *epoch*; what is acknowledged under an older one is never a reason to
+commit.
+"""
+
+import asyncio
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from itertools import count
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+import structlog
+from aiokafka import ConsumerRecord
+from aiokafka.errors import ConsumerStoppedError, IllegalStateError
+from faust.transport.drivers import aiokafka as driver
+from faust.types import TP
+from faust.types.transports import TPorTopicSet
+from mode import ServiceT
+
+if TYPE_CHECKING:
+    from agrajag.stream.fetches import FetchApp
+
+log = structlog.get_logger(__name__)
+
+MAX_RECORDS = 500  # of one partition in one item
+MAX_IN_FLIGHT = 4  # items of one partition, delivered and not yet acknowledged; far below the queue's size
+COMMIT_BEFORE_LEAVING_SECONDS = 2.0  # a broker that does not answer must not hold up the rebalance
+
+
+class Fetch(list[ConsumerRecord]):
+    """Records of one partition in offset order, never empty, as aiokafka made them."""
+
+    __slots__ = ("epoch", "tp")
+
+    def __init__(self, records: Iterable[ConsumerRecord], tp: TP, epoch: int) -> None:
+        super().__init__(records)
+        self.tp = tp
+        self.epoch = epoch
+
+
+class Progress(NamedTuple):
+    """How far one partition is: `done` is the next offset that is not done yet, `end` the end of the log."""
+
+    done: int
+    end: int
+
+
+class _Place:
+    """Where the worker stands in one partition, for one epoch."""
+
+    __slots__ = ("accepted_hole", "acknowledged", "committable", "epoch", "in_flight", "next", "rewind")
+
+    def __init__(self, epoch: int, offset: int, rewind: bool) -> None:
+        self.epoch = epoch
+        self.next = offset  # to be delivered next
+        self.acknowledged = offset  # all before it is done
+        self.committable: int | None = None  # done, and not handed to a commit yet
+        self.in_flight = 0
+        self.accepted_hole = -1  # the offset in front of a hole that was fetched twice
+        self.rewind = rewind  # the fetch position is not `next`: seek before anything is delivered
+
+
+class FetchConsumer(driver.Consumer):
+    """Delivers each partition's records as `Fetch`es, and commits what `acknowledge` was called for."""
+
+    app: "FetchApp"
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self._places: dict[TP, _Place] = {}
+        self._epochs = count(1)
+        self._room = asyncio.Event()
+        self.holes = 0  # fetches that began behind the expected offset
+        self.late = 0  # items acknowledged after their epoch had passed
+        self.dropped = 0  # items that Faust threw out of its queues
+        super().__init__(*args, **kwargs)
+
+    # --- for agents ---
+
+    def is_current(self, fetch: Fetch) -> bool:
+        """False once the partition was taken away or up anew: leave the item alone, it comes again."""
+        place = self._places.get(fetch.tp)
+        return place is not None and place.epoch == fetch.epoch
+
+    def acknowledge(self, fetch: Fetch) -> None:
+        """All of `fetch` is done, outputs and changes are on the brokers. Called last, in delivery order."""
+        place = self._places.get(fetch.tp)
+        if place is None or place.epoch != fetch.epoch:
+            self.late += 1
+            return
+        place.acknowledged = place.committable = fetch[-1].offset + 1
+        place.in_flight -= 1
+        self._room.set()
+
+    def progress(self) -> dict[TP, Progress]:
+        """How far each held partition is, from what the last fetches told; costs no request."""
+        found = {}
+        for tp, place in self._places.items():
+            position, end = self._fetched_up_to(tp)
+            if end is not None:
+                only_markers_since = place.in_flight == 0 and not place.rewind
+                found[tp] = Progress(
+                    max(place.acknowledged, position) if only_markers_since else place.acknowledged, end
+                )
+        return found
+
+    def _fetched_up_to(self, tp: TP) -> tuple[int, int | None]:
+        """aiokafka's position (0 if it has none yet) and the end of the log as of the last fetch."""
+        assignment = self._thread._ensure_consumer()._subscription.subscription.assignment
+        try:
+            state = assignment.state_value(tp)
+        except (AttributeError, KeyError, IllegalStateError):  # taken away this moment
+            return 0, None
+        return state._position or 0, state.highwater
+
+    # --- taking up and giving away ---
+
+    def _take_up(self, tp: TP, offset: int, *, rewind: bool) -> None:
+        self._places[tp] = _Place(next(self._epochs), offset, rewind)
+        self._room.set()
+
+    def on_dropped(self, fetch: Fetch) -> None:
+        """Faust emptied its queue. Of several items the first comes first; the rest are of an old epoch."""
+        self.dropped += 1
+        if self.is_current(fetch):
+            self._take_up(fetch.tp, fetch[0].offset, rewind=True)
+
+    async def perform_seek(self) -> None:
+        """Go to the committed offsets, as Faust does at the end of each rebalance; begins new epochs.
+
+        Records may have been fetched and dropped since `super` sought, hence the rewind.
+        """
+        await super().perform_seek()
+        mine = [tp for tp in self.assignment() if tp.topic in self.app.fetch_topics]
+        fresh = [tp for tp in mine if self._read_offset[tp] is None]
+        earliest = await self.earliest_offsets(*fresh) if fresh else {}
+        for tp in mine:
+            committed = self._read_offset[tp]
+            self._take_up(tp, earliest[tp] if committed is None else committed, rewind=True)
+
+    async def on_partitions_revoked(self, revoked: set[TP]) -> None:
+        """Commit what is done while the group still accepts it, then forget the places."""
+        with suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(self.commit(), COMMIT_BEFORE_LEAVING_SECONDS)
+        for tp in revoked:
+            self._places.pop(tp, None)
+        self._room.set()
+        await super().on_partitions_revoked(revoked)
+
+    # --- committing ---
+
+    def _filter_tps_with_pending_acks(self, topics: TPorTopicSet | None = None) -> Iterator[TP]:
+        yield from super()._filter_tps_with_pending_acks(topics)
+        for tp, place in self._places.items():
+            if place.committable is not None and (topics is None or tp in topics or tp.topic in topics):
+                yield tp
+
+    def _new_offset(self, tp: TP) -> int | None:
+        place = self._places.get(tp)
+        if place is None:
+            return super()._new_offset(tp)
+        offset, place.committable = place.committable, None
+        return offset
+
+    async def _commit_offsets(self, offsets: Mapping[TP, int], start_new_transaction: bool = True) -> bool:
+        before = {tp: (self._places.get(tp), self._committed_offset[tp]) for tp in offsets}
+        committed = False
+        try:
+            committed = await super()._commit_offsets(offsets, start_new_transaction)
+        finally:
+            if not committed:  # Faust believes it all the same, so that it would never be tried again
+                for tp, (place, last) in before.items():
+                    if place is not None and place is self._places.get(tp):
+                        self._committed_offset[tp] = last
+                        place.committable = place.committable or offsets[tp]
+        return committed
+
+    # --- delivering ---
+
+    async def _go_to(self, tp: TP, offset: int) -> None:
+        with suppress(IllegalStateError):  # just taken away; the next assignment seeks again
+            await self._seek(tp, offset)
+
+    async def _put_back(self, tp: TP, records: list[ConsumerRecord]) -> None:
+        """These were fetched and cannot be delivered now; aiokafka's position has passed them, so go back."""
+        place = self._places.get(tp)
+        if place is not None:
+            place.rewind = True
+        elif self._is_changelog_tp(tp):  # recovery counts offsets and would wait for these for ever
+            await self._go_to(tp, records[0].offset)
+
+    def _is_hole(self, tp: TP, place: _Place, offset: int) -> bool:
+        """Whether the records between the place and `offset` must be asked for once more.
+
+        A hole that is still there then is real: retention, or the markers of a transaction.
+        """
+        if offset <= place.next or place.accepted_hole == place.next:
+            return False
+        self.holes += 1
+        log.info("fetch_repeated", topic=tp.topic, partition=tp.partition, expected=place.next, got=offset)
+        place.accepted_hole = place.next
+        place.rewind = True
+        return True
+
+    async def _has_room(self, tp: TP, place: _Place) -> bool:
+        """Wait until another item of the partition may be delivered; False if it cannot be any more."""
+        while place.in_flight >= MAX_IN_FLIGHT and self.flow_active and not self.should_stop:
+            if self._places.get(tp) is not place:
+                return False
+            self._room.clear()
+            await self.wait_first(self._room.wait(), self.suspend_flow.wait())
+        if not self.flow_active:
+            place.rewind = True
+        return self.flow_active and self._places.get(tp) is place and not self.should_stop
+
+    async def _deliver(self, tp: TP, records: list[ConsumerRecord]) -> None:
+        place = self._places.get(tp)
+        if place is None or place.rewind:
+            return  # not ours yet, or about to be sought
+        records = [record for record in records if record.offset >= place.next]
+        if records and self._is_hole(tp, place, records[0].offset):
+            return
+        for start in range(0, len(records), MAX_RECORDS):
+            if not await self._has_room(tp, place):
+                return
+            fetch = Fetch(records[start : start + MAX_RECORDS], tp, place.epoch)
+            message = self._to_message(tp, fetch[-1])
+            message.value = cast(Any, fetch)
+            place.in_flight += 1
+            place.next = fetch[-1].offset + 1
+            await self.wait_first(self.callback(message), self.suspend_flow.wait())
+            if self._places.get(tp) is not place:
+                return
+            if not self.flow_active:  # it may have reached the queue or not
+                self._take_up(tp, fetch[0].offset, rewind=True)
+                return
+
+    async def _deliver_one_by_one(self, tp: TP, records: list[ConsumerRecord]) -> None:
+        """Faust's own path, for changelogs during recovery."""
+        for number, record in enumerate(records):
+            if not self.flow_active:
+                await self._put_back(tp, records[number:])
+                return
+            read = self._read_offset[tp]
+            if read is None or record.offset >= read:
+                await self.wait_first(self.callback(self._to_message(tp, record)), self.suspend_flow.wait())
+                self._read_offset[tp] = record.offset
+
+    async def _rewind(self) -> None:
+        for tp, place in list(self._places.items()):
+            if place.rewind and self.flow_active and self._places.get(tp) is place:
+                place.rewind = False
+                await self._go_to(tp, place.next)
+
+    def _look_behind(self) -> None:
+        """Nothing came: had records been lost at the end of a log, no later one would show the hole."""
+        for tp, place in self._places.items():
+            if place.in_flight == 0 and not place.rewind:
+                self._is_hole(tp, place, self._fetched_up_to(tp)[0])
+
+    async def _drain_once(self) -> None:
+        await self._rewind()
+        fetched, active = await self._wait_next_records(1.0)
+        await asyncio.sleep(0)  # a fetch that is there at once gives nobody else a turn
+        if not fetched:
+            self._look_behind()
+            return
+        for topic_partition, records in fetched.items():
+            tp = TP(*topic_partition)
+            if self.should_stop:
+                return
+            wanted = active is None or tp in active or tp in self._buffered_partitions
+            if not (self.flow_active and wanted):
+                await self._put_back(tp, records)
+            elif tp.topic in self.app.fetch_topics:
+                await self._deliver(tp, records)
+            else:
+                await self._deliver_one_by_one(tp, records)
+
+    async def _drain_messages(self, fetcher: ServiceT) -> None:
+        """Faust's fetch loop, called by its fetcher service; ends with either of the two services."""
+        try:
+            while not (self.should_stop or fetcher.should_stop):
+                await self._drain_once()
+        except (ConsumerStoppedError, asyncio.CancelledError):
+            if not self.app.should_stop:
+                raise
+        except Exception:
+            log.exception("fetching_failed")
+            raise

@@ -1,0 +1,100 @@
+"""Makes whole fetches the items of a Faust stream: raw records of one partition, acknowledged by hand.
+
+Plain Faust moves every record through several futures and an acknowledgement list, takes an event for done
+whose agent raised, and can throw away queued events around a rebalance without telling anybody. Here the
+item is what one fetch brought, nothing is decoded before the agent, and it is done when the agent says so
+(`FetchConsumer`). Groups, assignment, tables, recovery and commits stay Faust's.
+"""
+
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any, ClassVar, cast
+
+import faust
+from aiokafka import AIOKafkaProducer
+from faust.transport.drivers import aiokafka as driver
+from faust.types import EventT, Message
+from mode.utils.queues import ThrowableQueue
+
+from agrajag.stream.consumer import Fetch, FetchConsumer
+
+__all__ = ["Fetch", "FetchApp", "FetchConsumer", "FetchTopic"]
+
+
+class FetchQueue(ThrowableQueue[EventT[Any]]):
+    """Faust empties its queues around rebalances; this one says what was in it, to be fetched again."""
+
+    def __init__(self, *args: Any, on_dropped: Callable[[Fetch], None], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._on_dropped = on_dropped
+
+    def clear(self) -> None:
+        dropped: Iterable[EventT[Any]] = list(self._queue)  # type: ignore[attr-defined]
+        super().clear()
+        for event in dropped:
+            self._on_dropped(cast(Fetch, event.message.value))
+
+
+class FetchTopic(faust.Topic):
+    """A source topic whose stream items are `Fetch`es."""
+
+    app: "FetchApp"
+
+    def _compile_decode(self) -> None:
+        async def decode(message: Message, *, propagate: bool = False) -> EventT[Any]:
+            return self.app.create_event(None, message.value, {}, message)
+
+        self.decode: Callable[..., Awaitable[EventT[Any]]] = decode  # type: ignore[assignment]
+
+    @property
+    def queue(self) -> ThrowableQueue[EventT[Any]]:
+        if self._queue is None:
+            self._queue = FetchQueue(
+                maxsize=self.app.conf.stream_buffer_maxsize,
+                flow_control=self.app.flow_control,
+                clear_on_resume=True,
+                on_dropped=lambda fetch: self.app.fetching.on_dropped(fetch),
+            )
+        return self._queue
+
+
+class FetchTransport(driver.Transport):
+    """Faust's aiokafka transport with a consumer that delivers fetches."""
+
+    Consumer: ClassVar[type[FetchConsumer]] = FetchConsumer
+
+
+class FetchApp(faust.App):
+    """A Faust app that has `fetch_topic`s; everything it keeps is in Kafka, so it makes no directory."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fetch_topics: frozenset[str] = frozenset()
+
+    def fetch_topic(self, name: str, partitions: int) -> FetchTopic:
+        """The existing topic `name` as a stream of `Fetch`es; one agent reads it, with concurrency 1."""
+        self.fetch_topics |= {name}
+        return FetchTopic(
+            self,
+            topics=[name],
+            partitions=partitions,
+            acks=False,
+            key_type=bytes,
+            key_serializer="raw",
+            value_type=bytes,
+            value_serializer="raw",
+        )
+
+    @property
+    def fetching(self) -> FetchConsumer:
+        """The consumer, under its own type."""
+        return cast(FetchConsumer, self.consumer)
+
+    def sending(self) -> AIOKafkaProducer:
+        """The aiokafka producer underneath Faust's, for record batches."""
+        return cast(driver.Producer, self.producer)._ensure_producer()
+
+    def _new_transport(self) -> FetchTransport:
+        return FetchTransport(self.conf.broker_consumer, self)
+
+    def _create_directories(self) -> None:
+        """Faust would make a data directory where the process was started."""

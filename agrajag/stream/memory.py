@@ -1,0 +1,128 @@
+"""Holds the table's values in memory, partition by partition, so that a partition can leave as a whole.
+
+What comes from the changelog is accepted unless it is older than what is held: a late record of a previous
+owner may stand behind a newer one. It is decoded when it is first read. How old a value is stands in its
+first bytes (`{"revision":123,`), for a tombstone in the record's header `revision`.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Generic, TypeVar
+
+V = TypeVar("V")
+
+REVISION_HEADER = "revision"
+_HEAD = b'{"revision":'
+
+
+def revision_of(value: bytes) -> int:
+    """The revision in the first bytes of an encoded value. ValueError if it does not begin with one."""
+    if not value.startswith(_HEAD):
+        raise ValueError("a table value must begin with its revision")
+    return int(value[len(_HEAD) : value.index(b",", len(_HEAD))])
+
+
+class _Entry(Generic[V]):
+    """A value with its revision; `raw` until it is first read."""
+
+    __slots__ = ("raw", "revision", "value", "written_at")
+
+    def __init__(self, revision: int, written_at: float, value: V | None, raw: bytes | None) -> None:
+        self.revision = revision
+        self.written_at = written_at
+        self.value = value
+        self.raw = raw
+
+
+class PartitionView(Generic[V]):
+    """The values of one partition, to be read by a step."""
+
+    __slots__ = ("_decode", "_entries")
+
+    def __init__(self, entries: dict[bytes, _Entry[V]], decode: Callable[[bytes], V]) -> None:
+        self._entries = entries
+        self._decode = decode
+
+    def get(self, key: bytes) -> V | None:
+        """The value of `key`, or None."""
+        entry = self._entries.get(key)
+        if entry is None:
+            return None
+        if entry.raw is not None:
+            entry.value, entry.raw = self._decode(entry.raw), None
+        return entry.value
+
+    def revision(self, key: bytes) -> int | None:
+        """The revision of `key`'s value, without decoding it."""
+        entry = self._entries.get(key)
+        return None if entry is None else entry.revision
+
+    def written_since(self, unix_seconds: float) -> list[bytes]:
+        """The keys whose value was written, by this worker or its predecessor, at or after `unix_seconds`."""
+        return [key for key, entry in self._entries.items() if entry.written_at >= unix_seconds]
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._entries
+
+
+class PartitionedMemory(Generic[V]):
+    """Values by partition and key."""
+
+    def __init__(self, decode: Callable[[bytes], V]) -> None:
+        self._decode = decode
+        self._partitions: dict[int, dict[bytes, _Entry[V]]] = {}
+        self._buried: dict[tuple[int, bytes], int] = {}  # tombstones met in recovery, with their revisions
+        self.stale = 0  # records that recovery ignored because something newer was held
+
+    def view(self, partition: int) -> PartitionView[V]:
+        """A live view; it goes stale when the partition leaves."""
+        return PartitionView(self._partitions.setdefault(partition, {}), self._decode)
+
+    def __len__(self) -> int:
+        return sum(map(len, self._partitions.values()))
+
+    def merge(self, partition: int, changes: Mapping[bytes, tuple[int, V | None]], written_at: float) -> None:
+        """Take over live changes: revision and value, or None for a key that is gone.
+
+        A change of unchanged revision is a repetition and leaves the time of writing as it was.
+        """
+        entries = self._partitions.setdefault(partition, {})
+        for key, (revision, value) in changes.items():
+            if value is None:
+                entries.pop(key, None)
+                continue
+            known = entries.get(key)
+            since = known.written_at if known is not None and known.revision == revision else written_at
+            entries[key] = _Entry(revision, since, value, None)
+
+    def recover(
+        self,
+        partition: int,
+        key: bytes,
+        value: bytes | None,
+        headers: Iterable[tuple[str, bytes]],
+        written_at: float,
+    ) -> None:
+        """Take over one changelog record unless it is older than what is held. ValueError without revision."""
+        entries = self._partitions.setdefault(partition, {})
+        known = entries.get(key)
+        held = known.revision if known is not None else self._buried.get((partition, key), 0)
+        revision = int(dict(headers).get(REVISION_HEADER, held)) if value is None else revision_of(value)
+        if revision < held:
+            self.stale += 1
+        elif value is None:
+            entries.pop(key, None)
+            self._buried[partition, key] = revision
+        else:
+            entries[key] = _Entry(revision, written_at, None, value)
+
+    def keep_only(self, partitions: Sequence[int]) -> None:
+        """Recovery is over, and these are the partitions that this worker holds now."""
+        for gone in self._partitions.keys() - set(partitions):
+            del self._partitions[gone]
+        self._buried.clear()

@@ -1,0 +1,132 @@
+"""The strict order in which a fetch becomes outputs, table changes and an acknowledgement.
+
+For each fetch, under the lock of its partition: compute, send the outputs and wait, write the changelog and
+wait, change memory, acknowledge. Never the other way round: a changelog ahead of its outputs would make the
+repetition silent, memory ahead of both would leak what was never written. If the partition is taken away or
+up anew in between (its *epoch* has passed), what was computed is dropped; the fetch comes again, here or
+elsewhere.
+"""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from typing import Generic, NamedTuple, TypeVar
+
+from aiokafka import AIOKafkaProducer, ConsumerRecord
+
+from agrajag.stream.batches import BatchSender, Chain, Row, pack
+from agrajag.stream.fetches import Fetch, FetchApp
+from agrajag.stream.memory import PartitionView
+from agrajag.stream.table import ChangelogTable, Changes
+from agrajag.wire.outputs import Output
+from agrajag.wire.partition import partition_for
+
+V = TypeVar("V")
+
+
+class StepResult(NamedTuple, Generic[V]):
+    """What a step decided: nothing has happened yet."""
+
+    changes: Changes[V]
+    outputs: Sequence[Output]
+    handled: int = 0
+    """How many records, from the first, this is the result of; the rest is stepped after this."""
+
+
+Step = Callable[[Sequence[ConsumerRecord], PartitionView[V]], StepResult[V]]
+"""A pure decision over the first records of a fetch and what the table knows."""
+
+TimerStep = Callable[[PartitionView[V]], StepResult[V]]
+"""A decision that no record has caused."""
+
+FAILPOINTS = ("after_compute", "after_outputs", "after_changelog", "after_memory", "after_acknowledge")
+
+
+def _no_failpoint(name: str) -> None:
+    """In production nothing happens between two parts of the order."""
+
+
+class StrictOrder(Generic[V]):
+    """Carries out the steps of all agents and timers of one table."""
+
+    def __init__(
+        self, app: FetchApp, table: ChangelogTable[V], failpoint: Callable[[str], None] = _no_failpoint
+    ) -> None:
+        self.app = app
+        self.table = table
+        self.sender = BatchSender(self._producer)
+        self._failpoint = failpoint
+        self._locks: defaultdict[int, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._partition_counts: dict[str, int] = {}
+
+    async def run(self, fetch: Fetch, step: Step[V]) -> bool:
+        """Step through `fetch` and acknowledge it; False if its epoch has passed and it was left alone.
+
+        An exception of the step, or a Kafka error that will not pass, is raised before the acknowledgement.
+        """
+        consumer = self.app.fetching
+        partition = fetch.tp.partition
+        rest: Sequence[ConsumerRecord] = fetch
+        async with self._locks[partition]:
+            while rest:
+                if not consumer.is_current(fetch):
+                    return False
+                result = step(rest, self.table.view(partition))
+                if not 0 < result.handled <= len(rest):
+                    raise ValueError(f"a step handled {result.handled} of {len(rest)} records")
+                if not await self._carry_out(partition, result, lambda: consumer.is_current(fetch)):
+                    return False
+                rest = rest[result.handled :]
+            consumer.acknowledge(fetch)
+            self._failpoint("after_acknowledge")
+            return True
+
+    async def run_timer(self, partition: int, step: TimerStep[V]) -> bool:
+        """Carry out a step that no record has caused, if the partition is held and stays so; else False."""
+        app = self.app
+        async with self._locks[partition]:
+            tenure = app.rebalancing_count
+
+            def is_current() -> bool:
+                held = partition in self.table.held and not app.rebalancing
+                return held and app.rebalancing_count == tenure
+
+            if not is_current():
+                return False
+            return await self._carry_out(partition, step(self.table.view(partition)), is_current)
+
+    async def _carry_out(self, partition: int, result: StepResult[V], is_current: Callable[[], bool]) -> bool:
+        producer = self._producer()
+        self._failpoint("after_compute")
+        outputs = await self._placed(producer, result.outputs)
+        if not await self.sender.send(outputs, is_current):
+            return False
+        self._failpoint("after_outputs")
+        changes = self.table.encoded(partition, result.changes)
+        log = (self.table.changelog_topic_name, partition, pack(producer, changes.rows))
+        if not await self.sender.send([log], is_current) or not is_current():
+            return False
+        self._failpoint("after_changelog")
+        self.table.merge(partition, changes)
+        self._failpoint("after_memory")
+        return True
+
+    async def _placed(self, producer: AIOKafkaProducer, outputs: Sequence[Output]) -> list[Chain]:
+        """The outputs by topic and partition, packed, in the order given."""
+        places: defaultdict[tuple[str, int], list[tuple[Row]]] = defaultdict(list)
+        for output in outputs:
+            partition = output.partition
+            if partition is None:
+                partition = partition_for(output.key, await self._partition_count(producer, output.topic))
+            places[output.topic, partition].append((Row(output.key, output.value, output.headers),))
+        return [(topic, partition, pack(producer, rows)) for (topic, partition), rows in places.items()]
+
+    async def _partition_count(self, producer: AIOKafkaProducer, topic: str) -> int:
+        """Asked of the cluster once per topic: a partition count is fixed when the topic is created."""
+        count = self._partition_counts.get(topic)
+        if count is None:
+            count = self._partition_counts[topic] = len(await producer.partitions_for(topic))
+        return count
+
+    def _producer(self) -> AIOKafkaProducer:
+        return self.app.sending()

@@ -1,0 +1,151 @@
+"""The one Faust table: changelog first, as record batches, then memory; read through views of one partition.
+
+Recovery is Faust's. What is ours: writing by whole changes, values kept as objects, revisions that recovery
+heeds, and a name for the changelog that we chose.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from typing import Any, Generic, TypeVar, cast
+
+import faust
+import structlog
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
+from faust.types import TP, EventT
+
+from agrajag.errors import ConfigError
+from agrajag.stream.batches import Row
+from agrajag.stream.memory import REVISION_HEADER, PartitionedMemory, PartitionView, revision_of
+
+log = structlog.get_logger(__name__)
+
+V = TypeVar("V")
+
+Changes = Mapping[Hashable, Mapping[bytes, V | None]]
+"""Changed values by group and key, None for a key that goes. A group is written whole or not at all."""
+
+BIRTH_KEY = b"table-created"
+
+
+class EncodedChanges(Generic[V]):
+    """Changes of one partition, encoded once: rows for the changelog, values for memory."""
+
+    def __init__(self, rows: list[list[Row]], merged: dict[bytes, tuple[int, V | None]]) -> None:
+        self.rows = rows
+        self.merged = merged
+
+
+class ChangelogTable(faust.Table[bytes, V], Generic[V]):
+    """Values of type V by key, in memory, with the existing topic `changelog` as their log."""
+
+    def __init__(
+        self,
+        app: faust.App,
+        *,
+        name: str,
+        changelog: str,
+        partitions: int,
+        decode: Callable[[bytes], V],
+        encode: Callable[[V], bytes],
+    ) -> None:
+        """`encode` must put the revision first (`{"revision":123,`); `decode` runs at the first read."""
+        super().__init__(app, name=name, partitions=partitions, key_type=bytes, value_type=bytes)
+        self._changelog = changelog
+        self._encode = encode
+        self.memory: PartitionedMemory[V] = PartitionedMemory(decode)
+        self.held: frozenset[int] = frozenset()
+        app.tables.add(self)
+
+    def _changelog_topic_name(self) -> str:
+        return self._changelog
+
+    def view(self, partition: int) -> PartitionView[V]:
+        """What is known of `partition`; complete while the partition is in `held`."""
+        return self.memory.view(partition)
+
+    def encoded(self, partition: int, changes: Changes[V]) -> EncodedChanges[V]:
+        """Encode `changes`. A key that goes gets the next revision, in the header of its tombstone."""
+        view = self.memory.view(partition)
+        rows: list[list[Row]] = []
+        merged: dict[bytes, tuple[int, V | None]] = {}
+        for group in changes.values():
+            rows.append([])
+            for key, value in group.items():
+                if value is None:
+                    revision = (view.revision(key) or 0) + 1
+                    row = Row(key, None, [(REVISION_HEADER, str(revision).encode())])
+                else:
+                    raw = self._encode(value)
+                    revision = revision_of(raw)
+                    row = Row(key, raw)
+                rows[-1].append(row)
+                merged[key] = revision, value
+        return EncodedChanges(rows, merged)
+
+    def merge(self, partition: int, changes: EncodedChanges[V]) -> None:
+        """Take over changes that the changelog has."""
+        self.memory.merge(partition, changes.merged, time.time())
+
+    # --- called by Faust ---
+
+    def apply_changelog_batch(self, batch: Iterable[EventT[Any]]) -> None:
+        for event in batch:
+            message = event.message
+            try:
+                self.memory.recover(
+                    message.partition,
+                    cast(bytes, message.key),
+                    message.value,
+                    cast(Iterable[tuple[str, bytes]], message.headers or ()),
+                    message.timestamp,
+                )
+            except ValueError:
+                log.exception("changelog_record_ignored", partition=message.partition, offset=message.offset)
+
+    async def on_rebalance(
+        self, assigned: set[TP], revoked: set[TP], newly_assigned: set[TP], generation_id: int = 0
+    ) -> None:
+        self.held = frozenset()
+        await super().on_rebalance(assigned, revoked, newly_assigned, generation_id)
+
+    async def on_recovery_completed(self, active_tps: set[TP], standby_tps: set[TP]) -> None:
+        self.held = frozenset(tp.partition for tp in active_tps)
+        self.memory.keep_only(list(self.held))
+        await super().on_recovery_completed(active_tps, standby_tps)
+
+
+async def refuse_lost_table(changelog: str, evidence: str, **client: Any) -> None:
+    """Do not start on an empty changelog while `evidence`, a topic written with every change, holds records.
+
+    When both are empty the table begins now, and a first record (`BIRTH_KEY`, without a value) says so: a
+    crash between the first output and the first change must not look like a loss later. `client` are
+    aiokafka's settings. Raises ConfigError.
+    """
+    consumer = AIOKafkaConsumer(**client)
+    await consumer.start()
+    try:
+        empty, unwritten = await asyncio.gather(_is_empty(consumer, changelog), _is_empty(consumer, evidence))
+    finally:
+        await consumer.stop()
+    if empty and not unwritten:
+        raise ConfigError(
+            f"the changelog {changelog} is empty but {evidence} is not: the table was lost, rebuild it first"
+        )
+    if empty:
+        producer = AIOKafkaProducer(acks="all", **client)
+        await producer.start()
+        try:
+            await producer.send_and_wait(changelog, key=BIRTH_KEY, partition=0)
+        finally:
+            await producer.stop()
+
+
+async def _is_empty(consumer: AIOKafkaConsumer, topic: str) -> bool:
+    partitions = consumer.partitions_for_topic(topic)
+    if not partitions:
+        raise ConfigError(f"topic {topic} does not exist: create the topics first")
+    places = [TopicPartition(topic, partition) for partition in partitions]
+    begin = await consumer.beginning_offsets(places)
+    end = await consumer.end_offsets(places)
+    return bool(begin == end)

@@ -1,0 +1,1 @@
+"""Kafka as Agrajag uses it: records in and out, their keys and partitions."""
