@@ -1,0 +1,141 @@
+"""The closed list of what Agrajag counts, in a registry of its own.
+
+Labels come from closed sets only: enums of `agrajag.model`, `agrajag.wire` and below, and topic names without their prefix.
+Never a tenant, a tool, a user or a text that somebody sent: those are in the documents, and would make series without end.
+A step counts what it did for a whole fetch and adds it once; adding one by one would cost more than the work itself.
+"""
+
+from enum import StrEnum
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+REGISTRY = CollectorRegistry()
+
+
+class Step(StrEnum):
+    """The stages of one unit of work, in their strict order; STORE is the sink's."""
+
+    DECIDE = "decide"
+    OUTPUTS = "outputs"
+    CHANGELOG = "changelog"
+    MERGE = "merge"
+    STORE = "store"
+
+
+class JobKind(StrEnum):
+    """Whether a diagnosis job was sent for the first time, or again because signals joined it."""
+
+    EMITTED = "emitted"
+    REEMITTED = "reemitted"
+
+
+class Result(StrEnum):
+    """How a commit ended."""
+
+    DONE = "done"
+    FAILED = "failed"
+
+
+class SinkResult(StrEnum):
+    """What the store made of one document: STALE is one whose revision was not newer."""
+
+    WRITTEN = "written"
+    STALE = "stale"
+    FAILED = "failed"
+
+
+class WatchdogCause(StrEnum):
+    """Why a worker gave up on itself."""
+
+    NO_PROGRESS = "no_progress"
+    REBALANCE = "rebalance"
+
+
+# --- what comes in ---
+
+# Records read from a source topic, repeats included. `topic` as in wire.topics.
+EVENTS = Counter("agrajag_events", "Records read, by topic.", ["topic"], registry=REGISTRY)
+# Records that could not be used and went to the dead letters. `reason`: wire.reasons.DeadLetterReason.
+DEAD_LETTERS = Counter(
+    "agrajag_dead_letters", "Records set aside, by topic and reason.", ["topic", "reason"], registry=REGISTRY
+)
+# Records that were mended instead of refused. `kind`: wire.reasons.RepairKind.
+REPAIRS = Counter("agrajag_repairs", "Fields cut or given a default, by kind.", ["kind"], registry=REGISTRY)
+# User ids `_system` that were read as "no user": somebody treats a placeholder as a person.
+SYSTEM_USERS = Counter("agrajag_system_users", "User ids _system, read as no user.", registry=REGISTRY)
+# Records found on a partition that is not murmur2 of their key, and sent on to the right one.
+REPUBLISHED = Counter(
+    "agrajag_republished", "Records sent on to their right partition, by topic.", ["topic"], registry=REGISTRY
+)
+# Origin headers that no worker of ours can have written; a steady count is a producer that tries something.
+ORIGINS_IGNORED = Counter("agrajag_origins_ignored", "Origin headers not believed.", registry=REGISTRY)
+# Records at or below `applied`: seen before, changed nothing.
+REPEATS = Counter("agrajag_repeats", "Records already applied, by topic.", ["topic"], registry=REGISTRY)
+
+# --- what is decided ---
+
+# Verdicts on errors. `outcome`: model.enums.Outcome, `classification`: model.enums.Classification.
+VERDICTS = Counter(
+    "agrajag_verdicts",
+    "Verdicts, by outcome and classification.",
+    ["outcome", "classification"],
+    registry=REGISTRY,
+)
+# Diagnosis jobs sent. `kind`: JobKind.
+JOBS = Counter("agrajag_jobs", "Diagnosis jobs sent, first and again.", ["kind"], registry=REGISTRY)
+# Cooldowns that did not fit into their document; one tool has more kinds of failure than the cap allows.
+COOLDOWNS_REFUSED = Counter("agrajag_cooldowns_refused", "Cooldowns refused for room.", registry=REGISTRY)
+
+# --- the stream ---
+
+# Records written to an output topic and acknowledged by the broker. `topic` as in wire.topics.
+OUTPUTS = Counter("agrajag_outputs", "Records written, by topic.", ["topic"], registry=REGISTRY)
+# Stages tried again after an error that may pass. `step`: Step.
+RETRIES = Counter("agrajag_retries", "Stages tried again, by stage.", ["step"], registry=REGISTRY)
+# How many records one fetch brought: near 1 at rest, near the limit in a backlog.
+FETCH_RECORDS = Histogram(
+    "agrajag_fetch_records",
+    "Records in one fetch.",
+    registry=REGISTRY,
+    buckets=(1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000),
+)
+# How long each stage took for one fetch, waits for the broker and the store included. `step`: Step.
+STEP_SECONDS = Histogram(
+    "agrajag_step_seconds",
+    "Seconds of each stage of one fetch.",
+    ["step"],
+    registry=REGISTRY,
+    buckets=(0.000_5, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30),
+)
+# Commits of offsets. `result`: Result.
+COMMITS = Counter("agrajag_commits", "Offset commits, by result.", ["result"], registry=REGISTRY)
+# Fetches left alone because their partition was taken away meanwhile; they come again elsewhere.
+STALE_FETCHES = Counter("agrajag_stale_fetches", "Fetches of an older epoch, left alone.", registry=REGISTRY)
+# Fetches that began behind the expected offset; fetched again before anything is believed.
+FETCH_GAPS = Counter("agrajag_fetch_gaps", "Fetches that began behind a hole.", registry=REGISTRY)
+# Fetches that Faust threw out of its queues around a rebalance; fetched again.
+DROPPED_FETCHES = Counter(
+    "agrajag_dropped_fetches", "Fetches dropped from queues, read again.", registry=REGISTRY
+)
+# Times a worker ended itself in order to be started again. `cause`: WatchdogCause.
+WATCHDOG_EXITS = Counter(
+    "agrajag_watchdog_exits", "Exits by the watchdog, by cause.", ["cause"], registry=REGISTRY
+)
+# Documents written again after a partition was taken over, so that no late record is the last word.
+DOCUMENTS_REEMITTED = Counter(
+    "agrajag_documents_reemitted", "Documents written again after a takeover.", registry=REGISTRY
+)
+# Entries of this worker's part of the table, those of gone documents included.
+TABLE_ENTRIES = Gauge("agrajag_table_entries", "Entries in the table of this worker.", registry=REGISTRY)
+
+# --- the sink ---
+
+# Documents handed to the store. `topic` as in wire.topics, `result`: SinkResult.
+SINK_WRITES = Counter(
+    "agrajag_sink_writes",
+    "Documents handed to the store, by topic and result.",
+    ["topic", "result"],
+    registry=REGISTRY,
+)
+# Bulk writes sent to the store; writes divided by batches says how well they fill.
+SINK_BATCHES = Counter("agrajag_sink_batches", "Bulk writes sent to the store.", registry=REGISTRY)
