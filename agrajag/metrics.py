@@ -1,8 +1,8 @@
 """The closed list of what Agrajag counts, in a registry of its own.
 
-Labels come from closed sets only: enums of `agrajag.model`, `agrajag.wire` and below, and topic names without their prefix.
-Never a tenant, a tool, a user or a text that somebody sent: those are in the documents, and would make series without end.
-A step counts what it did for a whole fetch and adds it once; adding one by one would cost more than the work itself.
+Labels come from closed sets only: enums, and topic names without their prefix. Never a tenant, a tool, a user
+or a text that somebody sent: those are in the documents, and would make series without end. A step counts
+what it did for a whole fetch and adds it once; adding one by one would cost more than the work itself.
 """
 
 from enum import StrEnum
