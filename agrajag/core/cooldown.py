@@ -1,7 +1,7 @@
 """Pauses per signature and user: how long, until when, for whom (spec agrajag §4.1, §4.2).
 
-A cooldown begins with an error that none covers. Errors during it are counted elsewhere and never move its deadline; only
-its end lets another begin, which is longer where its class backs off. Equal to now is over.
+A cooldown begins with an error that none covers. Errors during it are counted elsewhere and never move its
+deadline; only its end lets another begin, which is longer where its class backs off. Equal to now is over.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,7 @@
 """ISO 8601 durations in weeks, days, hours, minutes and seconds.
 
-Years and months have no fixed length and are refused. Anything longer than a year is refused too, so that a deadline can
-always be computed.
+Years and months have no fixed length and are refused. Anything longer than a year is refused too, so that a
+deadline can always be computed.
 """
 
 import re
@@ -21,6 +21,10 @@ def parse_iso_duration(text: str) -> timedelta | None:
     found = _ISO.fullmatch(text)
     if found is None or text.endswith(("P", "T")):
         return None
-    amounts = {unit: float(amount.replace(",", ".")) for unit, amount in found.groupdict().items() if amount is not None}
+    amounts = {
+        unit: float(amount.replace(",", "."))
+        for unit, amount in found.groupdict().items()
+        if amount is not None
+    }
     span = timedelta(**amounts)
     return span if span <= LONGEST else None

@@ -1,9 +1,9 @@
 """Find the first rule that matches an error, at a cost that does not grow with the number of rules.
 
-Rules are compiled once per set. They fall into one group per HTTP status and one for rules that name none. Inside a group
-a rule waits under its most telling selector: a substring of the body (found by one Aho-Corasick pass over the text), an
-error code, an exception class, or none. Only the rules found there are compared in full, and the lowest position wins,
-which is exactly the first match in order.
+Rules are compiled once per set. They fall into one group per HTTP status and one for rules that name none.
+Inside a group a rule waits under its most telling selector: a substring of the body (found by one
+Aho-Corasick pass over the text), an error code, an exception class, or none. Only the rules found there are
+compared in full, and the lowest position wins, which is exactly the first match in order.
 """
 
 import hashlib

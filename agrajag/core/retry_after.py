@@ -1,8 +1,8 @@
 """How long a response header asks to wait.
 
 `Retry-After` holds seconds or an HTTP date (RFC 9110 §10.2.3). Rate-limit headers of the same purpose hold seconds with
-fractions, a moment since 1970 in seconds or milliseconds, an ISO 8601 moment or duration, or a span such as `1m30s`. All
-of these are read; what is none of them is None, and the caller falls back to the default of its class.
+fractions, a moment since 1970 in seconds or milliseconds, an ISO 8601 moment or duration, or a span such as
+`1m30s`. All of these are read; what is none of them is None, and the caller falls back to the default of its class.
 """
 
 import re
@@ -15,7 +15,10 @@ SHORTEST = timedelta(seconds=1)
 _EPOCH_FROM = 1_000_000_000
 _EPOCH_MS_FROM = 1_000_000_000_000
 _NUMBER = re.compile(r"[+-]?\d{1,15}(?:\.\d{1,9})?", re.ASCII)
-_SPAN = re.compile(r"(?:(\d{1,6})d)?(?:(\d{1,6})h)?(?:(\d{1,6})m(?!s))?(?:(\d{1,9}(?:\.\d{1,9})?)s)?(?:(\d{1,9}(?:\.\d{1,9})?)ms)?", re.ASCII)
+_SPAN = re.compile(
+    r"(?:(\d{1,6})d)?(?:(\d{1,6})h)?(?:(\d{1,6})m(?!s))?(?:(\d{1,9}(?:\.\d{1,9})?)s)?(?:(\d{1,9}(?:\.\d{1,9})?)ms)?",
+    re.ASCII,
+)
 
 
 def wait_from_header(value: str, now: datetime, date: str | None = None) -> timedelta | None:

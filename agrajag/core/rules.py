@@ -1,7 +1,7 @@
 """Rules: what one says, how a file is checked, how layers merge (spec agrajag §4.2).
 
-A bad rule is rejected alone, with its file, id, field and reason; it never widens into a rule that matches more than its
-author meant. The other rules of the file stay in force.
+A bad rule is rejected alone, with its file, id, field and reason; it never widens into a rule that matches
+more than its author meant. The other rules of the file stay in force.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -79,7 +79,11 @@ class _Rejected(Exception):
 def parse_layer(data: object, source: str) -> Layer:
     """Check the parsed content of a rule file. Never raises: everything wrong is a `Problem`."""
     if not isinstance(data, Mapping) or not isinstance(data.get("patterns"), list):
-        return Layer(source, (), (Problem(source, None, "patterns", "the file must be a mapping with a list `patterns`"),))
+        return Layer(
+            source,
+            (),
+            (Problem(source, None, "patterns", "the file must be a mapping with a list `patterns`"),),
+        )
     rules: dict[str, Rule] = {}
     problems: list[Problem] = []
     for position, entry in enumerate(data["patterns"], start=1):
@@ -98,8 +102,8 @@ def parse_layer(data: object, source: str) -> Layer:
 def merge(layers: Iterable[Sequence[Rule]]) -> tuple[Rule, ...]:
     """The effective order of layers, widest first (bundled, tenant, project): the first match wins.
 
-    A rule with a known id replaces that rule where it stands, as a whole. New ones go directly before `fallback`, in the
-    order of their file, or before the rule that `before` names.
+    A rule with a known id replaces that rule where it stands, as a whole. New ones go directly before
+    `fallback`, in the order of their file, or before the rule that `before` names.
     """
     order: list[Rule] = []
     for layer in layers:
@@ -143,7 +147,17 @@ def _rule(entry: object) -> Rule:
     return _with_cooldown(rule, entry.get("cooldown"))
 
 
-_FIELDS = ("id", "match", "signature", "classification", "cooldown", "healthAction", "locked", "note", "before")
+_FIELDS = (
+    "id",
+    "match",
+    "signature",
+    "classification",
+    "cooldown",
+    "healthAction",
+    "locked",
+    "note",
+    "before",
+)
 
 
 def _selectors(given: object) -> Selectors:
@@ -255,10 +269,16 @@ def _with_cooldown(rule: Rule, value: Any) -> Rule:
     if value is None:
         return rule
     if not isinstance(value, str):
-        raise _Rejected("cooldown", f"{value!r} is neither an ISO 8601 duration such as PT5M nor header:<name>")
+        raise _Rejected(
+            "cooldown", f"{value!r} is neither an ISO 8601 duration such as PT5M nor header:<name>"
+        )
     if value.startswith("header:"):
-        return replace(rule, cooldown_header=_text(value.removeprefix("header:").strip(), "cooldown", 120).lower())
+        return replace(
+            rule, cooldown_header=_text(value.removeprefix("header:").strip(), "cooldown", 120).lower()
+        )
     span = parse_iso_duration(value)
     if span is None or span <= timedelta(0):
-        raise _Rejected("cooldown", f"{value!r} is no positive ISO 8601 duration in weeks to seconds, such as PT5M")
+        raise _Rejected(
+            "cooldown", f"{value!r} is no positive ISO 8601 duration in weeks to seconds, such as PT5M"
+        )
     return replace(rule, cooldown=span)

@@ -26,7 +26,9 @@ def read_layer(text: str, source: str) -> Layer:
 def bundled_layer() -> Layer:
     """The rules that come with the package. A problem in them is a broken installation and stops the start."""
     source = f"agrajag/defaults/{RULES_PATH}"
-    layer = read_layer(resources.files("agrajag").joinpath(f"defaults/{RULES_PATH}").read_text("utf-8"), source)
+    layer = read_layer(
+        resources.files("agrajag").joinpath(f"defaults/{RULES_PATH}").read_text("utf-8"), source
+    )
     if layer.problems:
         raise ConfigError(*map(str, layer.problems))
     return layer

@@ -1,4 +1,5 @@
-"""What callers, commanders and people are told: check results, commands and their results, processes, inbox, documents."""
+"""What callers, commanders and people are told: check results, commands and their results, processes, inbox,
+documents."""
 
 from typing import Annotated
 

@@ -24,6 +24,13 @@ class Scope(StrEnum):
     TENANT = "TENANT"
     GLOBAL = "GLOBAL"
 
+    rank: int
+    """0 for the narrowest."""
+
+
+for _rank, _scope in enumerate(Scope):
+    _scope.rank = _rank
+
 
 class Status(StrEnum):
     """What a health document says of its tool."""
@@ -89,9 +96,9 @@ class Outcome(StrEnum):
     """What Layer 1 did about one error.
 
     MARKED: a status was written. COOLING_DOWN: a cooldown began, no status. ENQUEUED: a diagnosis job began. COALESCED:
-    it joined the job in flight. SUPPRESSED: a cooldown covered it. ALREADY_DIAGNOSED: a fresh diagnosis covered it. LATE,
-    SUPERSEDED: too old, or older than a success, to say anything about now. NO_ROOM: the document can hold no further
-    cooldown. UNMATCHED: no rule matched. PROBE: it came from a probe and is not triaged.
+    it joined the job in flight. SUPPRESSED: a cooldown covered it. ALREADY_DIAGNOSED: a fresh diagnosis
+    covered it. LATE, SUPERSEDED: too old, or older than a success, to say anything about now. NO_ROOM: the
+    document can hold no further cooldown. UNMATCHED: no rule matched. PROBE: it came from a probe and is not triaged.
     """
 
     MARKED = "MARKED"

@@ -38,8 +38,8 @@ class ToolCallError(WireModel):
     """One failed tool call, or `count` equal ones between `first_at` and `last_at` (spec agrajag §1, §4.1).
 
     Without `event_id` the record's own topic, partition and offset name it; without `occurred_at` the broker's append
-    time is the event's time. `probe` marks a call made to find something out: it is never triaged. `reply_to` asks for a
-    `CheckResult` and is handed back in it unchanged; it never names a topic.
+    time is the event's time. `probe` marks a call made to find something out: it is never triaged.
+    `reply_to` asks for a `CheckResult` and is handed back in it unchanged; it never names a topic.
     """
 
     event_id: Id | None = None

@@ -14,8 +14,9 @@ from agrajag.model.enums import Classification, Scope, Status
 from agrajag.model.jobs import DiagnosisJob
 from agrajag.model.wire_model import Count, Id, Note, ScopeId, Signature, Time, WireModel
 
-MAX_HISTORY = 200
+MAX_HISTORY = 100
 MAX_COOLDOWNS = 64
+MAX_JOBS = 16
 MAX_CONNECTIONS = 100
 RECENT_IDS = 8
 
@@ -81,9 +82,9 @@ class HistoryEntry(WireModel):
 class Cooldown(WireModel):
     """A pause per signature and user, and at the same time the claim on its diagnosis.
 
-    `user_id` null covers everybody. `next_spawn_allowed_at` is the deadline; equal to now is over. `hits` grows with each
-    pause that follows another within an hour of its end. While `job_id` is set and `lease_until` has not passed, a
-    diagnosis is in flight for it, claimed by the event `claimed_by`.
+    `user_id` null covers everybody. `next_spawn_allowed_at` is the deadline; equal to now is over. `hits`
+    grows with each pause that follows another within an hour of its end. While `job_id` is set and
+    `lease_until` has not passed, a diagnosis is in flight for it, claimed by the event `claimed_by`.
     """
 
     error_signature: Signature
@@ -131,10 +132,14 @@ class ToolHealth(WireModel):
     created_at: Time
     updated_at: Time
 
+    def active_override(self, now: datetime) -> OverrideFacet | None:
+        """The override, unless its `until` has passed."""
+        override = self.override
+        return override if override is not None and (override.until is None or now < override.until) else None
+
     def status_at(self, now: datetime) -> Status:
         """The status at `now`: an unexpired override, else DOWN for a closed link, else the verdict's."""
-        override = self.override
-        if override is not None and (override.until is None or now < override.until):
+        if (override := self.active_override(now)) is not None:
             return override.status
         if self.link.down_since is not None:
             return Status.DOWN
@@ -158,6 +163,6 @@ class HealthEntry(WireModel):
     revision: Count
     health: ToolHealth | None = None
     applied: dict[str, Count] = Field(default_factory=dict)
-    jobs: tuple[DiagnosisJob, ...] = ()
+    jobs: Annotated[tuple[DiagnosisJob, ...], Field(max_length=MAX_JOBS)] = ()
     handled_job_ids: Annotated[tuple[Id, ...], Field(max_length=RECENT_IDS)] = ()
     handled_command_ids: Annotated[tuple[Id, ...], Field(max_length=RECENT_IDS)] = ()

@@ -16,17 +16,18 @@ from agrajag.model.events import Locale, TraceContext
 from agrajag.model.wire_model import Count, Duration, Id, Note, ScopeId, Signature, Time, WireModel
 
 MAX_SIGNALS = 5
-MAX_DETAIL = 1_000
+MAX_DETAIL = 600
+MAX_USERS = 32
 
 Detail = Annotated[str, StringConstraints(max_length=MAX_DETAIL)]
-"""Redacted error text for a diagnosis, at most 1,000 characters."""
+"""Redacted error text for a diagnosis, at most 600 characters."""
 
 
 class DiagnosisJob(WireModel):
     """One question for the diagnosis: what is wrong with this tool for this scope? (spec agrajag §8.1)
 
-    `job_id` is derived from the coalescing key and the claiming event, so that a repeat is the same job. The same job is
-    sent again when signals join it; `error_count` and `distinct_users` (counted up to 32) say how many did.
+    `job_id` is derived from the coalescing key and the claiming event, so that a repeat is the same job. The
+    same job is sent again when signals join it; `error_count` and `distinct_users` (counted up to 32) say how many did.
     """
 
     job_id: Id
@@ -45,7 +46,7 @@ class DiagnosisJob(WireModel):
     signals: Annotated[tuple[Detail, ...], Field(max_length=MAX_SIGNALS)] = ()
     error_count: Count = 1
     distinct_users: Count = 0
-    user_fingerprints: Annotated[tuple[str, ...], Field(max_length=32)] = ()
+    user_fingerprints: Annotated[tuple[str, ...], Field(max_length=MAX_USERS)] = ()
     transport: Transport | None = None
     credential_kind: CredentialKind | None = None
     locale: Locale | None = None

@@ -1,8 +1,8 @@
 """Record keys: the parts of an identity joined by `|`, each part escaped so that no other identity gives the same key.
 
 All documents of one tool of one tenant share the key of `tool_key` and so one partition, whatever their scope. Inside a
-part `%` is written `%25` and `|` is written `%7C`; nothing else is changed, so that a producer in any language can build
-the key of an ordinary tool by hand.
+part `%` is written `%25` and `|` is written `%7C`; nothing else is changed, so that a producer in any
+language can build the key of an ordinary tool by hand.
 """
 
 from agrajag.model.enums import Scope
@@ -23,7 +23,10 @@ def tool_key(tenant_id: str, tool_name: str) -> str:
 
 def health_key(tenant_id: str, scope: Scope, scope_id: str, tool_name: str) -> str:
     """`tenant|scope|scopeId|tool`: the key of one health document, in the table, the changelog and `health-changed`."""
-    return f"{_escaped(tenant_id)}|{scope.value}|{_escaped(scope_id)}|{_escaped(tool_name)}"
+    key = f"{tenant_id}|{scope}|{scope_id}|{tool_name}"
+    if "%" not in key and key.count("|") == 3:
+        return key
+    return f"{_escaped(tenant_id)}|{scope}|{_escaped(scope_id)}|{_escaped(tool_name)}"
 
 
 def lane_key(tenant_id: str, project_id: str | None) -> str:
@@ -43,4 +46,6 @@ def document_key(tenant_id: str, project_id: str | None, path: str) -> str:
 
 def parts(key: str) -> tuple[str, ...]:
     """The parts of a key as they were before they were joined."""
+    if "%" not in key:
+        return tuple(key.split("|"))
     return tuple(part.replace("%7C", "|").replace("%25", "%") for part in key.split("|"))

@@ -1,0 +1,58 @@
+"""What a tool's entry in a model's manifest says about its health."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+
+from agrajag.core.lookup import speaks_for
+from agrajag.core.policy import Policy
+from agrajag.model.enums import Status
+from agrajag.model.health import ToolHealth
+
+_WORDS = {
+    Status.DOWN: "currently unavailable",
+    Status.DEGRADED: "intermittent, recent failures",
+}
+
+
+def annotation(documents: Iterable[ToolHealth], now: datetime, policy: Policy) -> str | None:
+    """One line to append to a tool's description for a caller, or None where nothing is wrong.
+
+    `documents` are those that apply to the caller, narrowest first. The line tells the status, when the tool
+    is expected back or else since when it is not well, and the note; cooldowns are never shown to a model.
+    """
+    document = speaks_for(documents, now, policy)
+    status = Status.OK if document is None else document.status_at(now)
+    if document is None or status is Status.OK:
+        return None
+    told = [_WORDS[status], _when(document, now), _note(document, now)]
+    return f"Warning: {', '.join(part for part in told if part)}"
+
+
+def _when(document: ToolHealth, now: datetime) -> str | None:
+    if (override := document.active_override(now)) is not None:
+        return (
+            f"until {_moment(override.until, now)}"
+            if override.until
+            else f"since {_moment(override.at, now)}"
+        )
+    if document.link.down_since is not None:
+        return f"since {_moment(document.link.down_since, now)}"
+    verdict = document.verdict
+    if verdict.expected_recovery_at is not None:
+        return f"expected back at {_moment(verdict.expected_recovery_at, now)}"
+    return f"since {_moment(verdict.since, now)}" if verdict.since else None
+
+
+def _note(document: ToolHealth, now: datetime) -> str | None:
+    if (override := document.active_override(now)) is not None:
+        return override.reason or None
+    if document.link.down_since is not None:
+        return document.link.cause
+    return document.verdict.note
+
+
+def _moment(moment: datetime, now: datetime) -> str:
+    """`14:05 UTC` today, with the date on any other day."""
+    moment = moment.astimezone(UTC)
+    same_day = moment.date() == now.astimezone(UTC).date()
+    return moment.strftime("%H:%M UTC" if same_day else "%Y-%m-%d %H:%M UTC")

@@ -1,0 +1,78 @@
+"""What a caller is told about its error: one typed word, whether to expect a change, and a hint in plain text."""
+
+from agrajag.core.features import Features
+from agrajag.core.triage import Arrival, Verdict
+from agrajag.model.answers import CheckResult
+from agrajag.model.enums import Classification, Outcome, Status, ToolErrorCode
+from agrajag.model.health import ToolHealth
+
+UNMATCHED_RULE = "none"
+UNMATCHED_SIGNATURE = "unmatched"
+
+_UNREACHABLE = frozenset(
+    {
+        "java.net.ConnectException",
+        "java.net.UnknownHostException",
+        "java.net.NoRouteToHostException",
+        "java.net.SocketTimeoutException",
+    }
+)
+_HINT_OF_OUTCOME = {
+    Outcome.ENQUEUED: "diagnosis pending",
+    Outcome.COALESCED: "diagnosis pending",
+    Outcome.ALREADY_DIAGNOSED: "already diagnosed",
+}
+_HINT_OF_CLASS = {
+    Classification.USER_INPUT: "the tool is healthy: change the input and try again",
+    Classification.USER_PERMISSION: "this user may not do that: do not try again without other permissions",
+    Classification.USER_SPECIFIC_TECHNICAL: "this user's own credential or account is the problem",
+    Classification.TECHNICALLY_BROKEN: "the backend is unavailable for everybody: do not retry before it is back",
+    Classification.INTERMITTENT: "this passes by itself: wait before the next try",
+}
+
+
+def check_result(
+    arrival: Arrival, verdict: Verdict, rule_set_hash: str, health: ToolHealth | None
+) -> CheckResult:
+    """The answer to one error, given the document it was written to, as that stands after the step."""
+    event, rule = arrival.event, verdict.rule
+    classification = rule.classification if rule else Classification.UNCLEAR
+    return CheckResult.trusted(
+        event_id=arrival.event_id,
+        reply_to=event.reply_to,
+        tenant_id=event.tenant_id,
+        tool_name=event.tool_name,
+        scope=verdict.scope,
+        scope_id=verdict.scope_id,
+        user_id=event.user_id,
+        rule_id=rule.id if rule else UNMATCHED_RULE,
+        rule_set_hash=rule_set_hash,
+        error_signature=rule.signature if rule else UNMATCHED_SIGNATURE,
+        classification=classification,
+        outcome=verdict.outcome,
+        error_code=error_code(arrival, classification),
+        status=health.status_at(verdict.now) if health else Status.OK,
+        cooldown_until=verdict.cooldown_until,
+        expected_recovery_at=health.verdict.expected_recovery_at if health else None,
+        job_id=verdict.job_id,
+        hint=_HINT_OF_OUTCOME.get(verdict.outcome) or _HINT_OF_CLASS.get(classification),
+        at=verdict.now,
+        otel=event.otel,
+    )
+
+
+def error_code(arrival: Arrival, classification: Classification) -> ToolErrorCode:
+    """The reporter's own code where it sent one of ours; else what the error shows.
+
+    Permission is DISALLOWED; no connection, or a status that says so, is BACKEND_UNREACHABLE; the rest is
+    BACKEND_FAILED.
+    """
+    reported = arrival.event.error.error_code
+    if reported is not None and reported in ToolErrorCode.__members__:
+        return ToolErrorCode[reported]
+    if classification is Classification.USER_PERMISSION:
+        return ToolErrorCode.DISALLOWED
+    features = Features(arrival.event)
+    if features.http_status is None and not _UNREACHABLE.isdisjoint(features.exception_names):
+        return ToolErrorCode.BACKEND_UNREACHABLE
+    return ToolErrorCode.BACKEND_FAILED

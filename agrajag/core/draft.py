@@ -1,0 +1,194 @@
+"""Working copies of documents for one step: 500 equal errors change one draft 500 times, and it is frozen once.
+
+A step reads documents through `Drafts`, which hands out at most one draft per key and reads each from the
+table once. What the table holds is never touched; `Drafts.touched` is the step's result.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime
+
+from agrajag.core.health import Marking, accepts, marked, remembered
+from agrajag.core.jobs import OpenJob
+from agrajag.core.policy import Policy
+from agrajag.model.enums import Scope
+from agrajag.model.health import Cooldown, HealthCounters, HealthEntry, ToolHealth, VerdictFacet
+from agrajag.model.jobs import DiagnosisJob
+from agrajag.model.keys import parts
+
+NO_VERDICT = VerdictFacet()
+
+
+class Draft:
+    """The working copy of one document, new or known. Counters and times are plain attributes for the step to move."""
+
+    __slots__ = (
+        "_base",
+        "_jobs",
+        "appended_ms",
+        "applied",
+        "coalesced",
+        "cooldowns",
+        "errors",
+        "first_touched_at",
+        "handled_job_ids",
+        "history",
+        "jobs_started",
+        "key",
+        "suppressed",
+        "touched_at",
+        "verdict",
+    )
+
+    def __init__(self, key: str, base: HealthEntry | None) -> None:
+        self.key = key
+        self._base = base
+        self._jobs: dict[str, OpenJob] | None = None
+        self.errors = self.suppressed = self.coalesced = self.jobs_started = 0
+        self.touched_at: datetime | None = None
+        self.appended_ms = 0
+        health = base.health if base else None
+        self.verdict = health.verdict if health else NO_VERDICT
+        self.history = health.history if health else ()
+        self.cooldowns = list(health.cooldowns) if health else []
+        self.applied = dict(base.applied) if base else {}
+        self.handled_job_ids = base.handled_job_ids if base else ()
+
+    @property
+    def health(self) -> ToolHealth | None:
+        """The document as it was before the step; None for a new one and for one that is gone."""
+        return self._base.health if self._base else None
+
+    def touch(self, origin: str, offset: int, now: datetime, appended_ms: int) -> None:
+        """Note that the record at `origin` and `offset` is applied here."""
+        self.applied[origin] = offset
+        self.appended_ms = appended_ms
+        if self.touched_at is None:
+            self.first_touched_at = self.touched_at = now
+        elif now > self.touched_at:
+            self.touched_at = now
+
+    def mark(self, marking: Marking, now: datetime, policy: Policy) -> bool:
+        """Write a status, with its history; False where newer or stronger evidence stands against it."""
+        if not accepts(self.verdict, marking, now):
+            return False
+        self.verdict = marked(self.verdict, marking, now)
+        self.history = remembered(self.history, marking, now, policy)
+        return True
+
+    def cooldown(self, signature: str, user_id: str | None) -> Cooldown | None:
+        """The entry of exactly this key, active or not."""
+        for entry in self.cooldowns:
+            if entry.error_signature == signature and entry.user_id == user_id:
+                return entry
+        return None
+
+    def put_cooldown(self, entry: Cooldown) -> None:
+        """Set the entry of its key."""
+        for position, known in enumerate(self.cooldowns):
+            if known.error_signature == entry.error_signature and known.user_id == entry.user_id:
+                self.cooldowns[position] = entry
+                return
+        self.cooldowns.append(entry)
+
+    @property
+    def jobs(self) -> dict[str, OpenJob]:
+        """The jobs in flight, by id."""
+        if self._jobs is None:
+            known = self._base.jobs if self._base else ()
+            self._jobs = {job.job_id: OpenJob(job) for job in known}
+        return self._jobs
+
+    def has_room_for_job(self, limit: int, clock: datetime) -> bool:
+        """Whether one more job may be in flight here; those whose lease has ended make room."""
+        if len(self.jobs) >= limit:
+            self._jobs = {job_id: job for job_id, job in self.jobs.items() if clock < job.lease_until}
+        return len(self.jobs) < limit
+
+    def open_job(self, job: DiagnosisJob) -> None:
+        """Take up a new job."""
+        self.jobs[job.job_id] = OpenJob(job)
+        self.jobs_started += 1
+
+    def frozen(self) -> HealthEntry:
+        """The entry after the step. Its revision is above the old one and not below the newest record's append time."""
+        base = self._base
+        revision = max(base.revision + 1 if base else 0, self.appended_ms)
+        jobs = base.jobs if base else ()
+        if self._jobs is not None:
+            jobs = tuple(job.frozen() for job in self._jobs.values())
+        health = self._frozen_health(revision)
+        if base is None:
+            return HealthEntry.trusted(revision=revision, health=health, applied=self.applied, jobs=jobs)
+        return base.with_changes(revision=revision, health=health, applied=self.applied, jobs=jobs)
+
+    def _frozen_health(self, revision: int) -> ToolHealth:
+        touched = self.touched_at
+        if touched is None:
+            raise ValueError(f"{self.key}: only a touched draft is frozen")
+        known = self.health
+        cooldowns = tuple(self.cooldowns)
+        if known is None:
+            tenant_id, scope, scope_id, tool_name = parts(self.key)
+            return ToolHealth.trusted(
+                revision=revision,
+                tenant_id=tenant_id,
+                scope=Scope(scope),
+                scope_id=scope_id,
+                tool_name=tool_name,
+                verdict=self.verdict,
+                cooldowns=cooldowns,
+                history=self.history,
+                counters=self._counted(HealthCounters()),
+                created_at=self.first_touched_at,
+                updated_at=touched,
+            )
+        return known.with_changes(
+            revision=revision,
+            verdict=self.verdict,
+            cooldowns=cooldowns,
+            history=self.history,
+            counters=self._counted(known.counters),
+            updated_at=max(known.updated_at, touched),
+        )
+
+    def _counted(self, before: HealthCounters) -> HealthCounters:
+        return HealthCounters.trusted(
+            errors=before.errors + self.errors,
+            suppressed=before.suppressed + self.suppressed,
+            coalesced=before.coalesced + self.coalesced,
+            jobs=before.jobs + self.jobs_started,
+        )
+
+
+class Drafts:
+    """The drafts of one step over `read`, which returns what the table holds under a key."""
+
+    def __init__(self, read: Callable[[str], HealthEntry | None]) -> None:
+        self._read = read
+        self._drafts: dict[str, Draft | None] = {}
+
+    def find(self, key: str) -> Draft | None:
+        """The draft of a document that exists, or that this step has made."""
+        try:
+            return self._drafts[key]
+        except KeyError:
+            entry = self._read(key)
+            draft = self._drafts[key] = None if entry is None else Draft(key, entry)
+            return draft
+
+    def present(self, keys: Iterable[tuple[Scope, str]]) -> list[tuple[Scope, Draft]]:
+        """The drafts of those documents that exist, in the order given."""
+        return [(scope, draft) for scope, key in keys if (draft := self.find(key)) is not None]
+
+    def make(self, key: str) -> Draft:
+        """The draft of a document, new if there is none."""
+        draft = self.find(key)
+        if draft is None:
+            draft = self._drafts[key] = Draft(key, None)
+        return draft
+
+    def touched(self) -> Iterator[Draft]:
+        """The drafts that the step has changed."""
+        return (
+            draft for draft in self._drafts.values() if draft is not None and draft.touched_at is not None
+        )

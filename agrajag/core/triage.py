@@ -1,0 +1,324 @@
+"""Layer 1: what one error means and what it changes (spec agrajag §4.1).
+
+The questions, in order: was this very record decided before, what matched, is it too old to say anything
+about now, does a diagnosis already run for it, does a cooldown cover it, is there a fresh answer; and only
+then: what begins. Every error is counted on its document once, whatever the answer.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from agrajag.core.cooldown import active_cover, covers, in_flight, is_remembered, span_for
+from agrajag.core.draft import Draft, Drafts
+from agrajag.core.features import Features
+from agrajag.core.health import Marking
+from agrajag.core.jobs import job_id_of, user_fingerprint
+from agrajag.core.lookup import USER_CLASSES, Caller
+from agrajag.core.match import RuleSet
+from agrajag.core.policy import Policy
+from agrajag.core.redact import detail_of
+from agrajag.core.rules import Rule
+from agrajag.core.times import event_time
+from agrajag.model.enums import Classification, CredentialKind, HealthAction, Outcome, Scope, Status, Trigger
+from agrajag.model.events import ToolCallError
+from agrajag.model.health import MAX_COOLDOWNS, MAX_JOBS, Cooldown
+from agrajag.model.jobs import MAX_DETAIL, DiagnosisJob
+from agrajag.model.keys import health_key
+
+UNAUTHORIZED = 401
+TOO_MANY_REQUESTS = 429
+_STATUS_OF = {HealthAction.MARK_UNAVAILABLE: Status.DOWN, HealthAction.MARK_DEGRADED: Status.DEGRADED}
+_NEVER_MARKS = frozenset({Classification.USER_PERMISSION, Classification.USER_INPUT})
+
+
+class Arrival(NamedTuple):
+    """One error as it came: with its id, where its producer's record first stood, and when the broker appended it."""
+
+    event: ToolCallError
+    event_id: str
+    origin: str
+    offset: int
+    appended_at: datetime
+    appended_ms: int
+
+
+class Verdict(NamedTuple):
+    """What the checker decided about one error. `job` is set where a job is to be sent now, new or once more."""
+
+    outcome: Outcome
+    rule: Rule | None
+    scope: Scope
+    scope_id: str
+    key: str
+    user_id: str | None
+    now: datetime
+    cooldown_until: datetime | None = None
+    job_id: str | None = None
+    job: DiagnosisJob | None = None
+
+
+class Repeat(NamedTuple):
+    """The record was applied before: `keys` are the documents to publish again, `job` the event's own, if it
+    still runs."""
+
+    keys: tuple[str, ...]
+    job: DiagnosisJob | None
+
+
+def triage(
+    arrival: Arrival, drafts: Drafts, rules: RuleSet, policy: Policy, clock: datetime
+) -> Verdict | Repeat:
+    """Decide about one error and move the drafts of its tool accordingly.
+
+    The same arrival decided twice moves nothing the second time and gives a `Repeat`. `clock`, the worker's, serves
+    leases and lateness only; every deadline comes from the event's own time.
+    """
+    return _Triage(arrival, drafts, rules, policy, clock).decided()
+
+
+class _Triage:
+    """The decision about one error: its inputs, and the few things that several questions need."""
+
+    def __init__(
+        self, arrival: Arrival, drafts: Drafts, rules: RuleSet, policy: Policy, clock: datetime
+    ) -> None:
+        self.arrival = arrival
+        self.drafts = drafts
+        self.rules = rules
+        self.policy = policy
+        self.clock = clock
+        event = self.event = arrival.event
+        self.caller = Caller(event.tenant_id, event.project_id, event.user_id, event.session_id)
+        self.present = drafts.present(self.caller.keys(event.tool_name))
+        self.features = Features(event)
+        self.now = event_time(event.occurred_at, arrival.appended_at)
+        self.rule: Rule | None = None
+
+    def decided(self) -> Verdict | Repeat:
+        if self.present and (repeat := self._applied_before()) is not None:
+            return repeat
+        rule = self.rule = self.rules.first_match(self.features)
+        classification = rule.classification if rule else Classification.UNCLEAR
+        event = self.event
+        self.scope, self.scope_id = self.caller.target(event.tool_name, classification)
+        self.key = health_key(event.tenant_id, self.scope, self.scope_id, event.tool_name)
+        self.user_id = self._user_key(classification)
+        if event.probe:
+            return self._verdict(Outcome.PROBE)
+        self.target = self.drafts.make(self.key)
+        self._touch(self.target)
+        self.target.errors += event.count
+        if rule is None:
+            return self._verdict(Outcome.UNMATCHED)
+        if self.clock - self.now > self.policy.late_after:
+            return self._verdict(Outcome.LATE)
+        return (self._covered(rule) if self.present else None) or self._begun(rule)
+
+    def _verdict(
+        self,
+        outcome: Outcome,
+        cooldown_until: datetime | None = None,
+        job_id: str | None = None,
+        job: DiagnosisJob | None = None,
+    ) -> Verdict:
+        return Verdict(
+            outcome,
+            self.rule,
+            self.scope,
+            self.scope_id,
+            self.key,
+            self.user_id,
+            self.now,
+            cooldown_until,
+            job_id,
+            job,
+        )
+
+    def _touch(self, draft: Draft) -> None:
+        draft.touch(self.arrival.origin, self.arrival.offset, self.now, self.arrival.appended_ms)
+
+    def _applied_before(self) -> Repeat | None:
+        """A record at or below what a document of this caller has applied from its origin has been decided before.
+
+        All documents of a tool that a step changes are written together, so one of them speaks for all.
+        """
+        origin, offset = self.arrival.origin, self.arrival.offset
+        keys: list[str] = []
+        own: DiagnosisJob | None = None
+        for _scope, draft in self.present:
+            if draft.applied.get(origin, -1) < offset:
+                continue
+            keys.append(draft.key)
+            for job_id, job in draft.jobs.items():
+                if job.claimed_by == self.arrival.event_id and job_id not in draft.handled_job_ids:
+                    own = job.frozen()
+        return Repeat(tuple(keys), own) if keys else None
+
+    def _user_key(self, classification: Classification) -> str | None:
+        """Whom a cooldown or claim is for: this user where the error may be about their credential, else everybody."""
+        if classification in USER_CLASSES:
+            return self.event.user_id
+        status = self.features.http_status
+        credential_like = status == UNAUTHORIZED or (
+            status == TOO_MANY_REQUESTS and self.event.credential_kind is CredentialKind.USER
+        )
+        return self.event.user_id if credential_like else None
+
+    def _covered(self, rule: Rule) -> Verdict | None:
+        """The verdict where something that stands already answers the error; None where something begins."""
+        if self._is_superseded():
+            return self._verdict(Outcome.SUPERSEDED)
+        wider = [draft for scope, draft in self.present if scope.rank >= self.scope.rank]
+        joined = self._joined(rule, wider)
+        if joined is not None:
+            return joined
+        for draft in wider:
+            cover = active_cover(draft.cooldowns, rule.signature, self.user_id, self.now)
+            if cover is not None:
+                self.target.suppressed += self.event.count
+                return self._verdict(Outcome.SUPPRESSED, cover.next_spawn_allowed_at)
+        if rule.classification is Classification.UNCLEAR and self._is_diagnosed(rule):
+            return self._verdict(Outcome.ALREADY_DIAGNOSED)
+        return None if self._has_room(rule) else self._verdict(Outcome.NO_ROOM)
+
+    def _is_superseded(self) -> bool:
+        """Whether the tool has worked for this caller since: then the error says nothing about now."""
+        for _scope, draft in self.present:
+            health = draft.health
+            if (
+                health is not None
+                and health.last_success_at is not None
+                and self.now <= health.last_success_at
+            ):
+                return True
+        return False
+
+    def _joined(self, rule: Rule, wider: Sequence[Draft]) -> Verdict | None:
+        """Join the job in flight for this signature and user, if there is one."""
+        for draft in wider:
+            for entry in draft.cooldowns:
+                if not (in_flight(entry, self.clock) and covers(entry, rule.signature, self.user_id)):
+                    continue
+                job = draft.jobs.get(entry.job_id or "")
+                if job is None:
+                    continue
+                draft.coalesced += self.event.count
+                self._touch(draft)
+                if job.wants_signal:
+                    job.add_signal(detail_of(self.event, MAX_DETAIL))
+                resend = job.join(self.event.count, self.event.user_id)
+                return self._verdict(
+                    Outcome.COALESCED,
+                    entry.next_spawn_allowed_at,
+                    entry.job_id,
+                    job.frozen() if resend else None,
+                )
+        return None
+
+    def _is_diagnosed(self, rule: Rule) -> bool:
+        """Whether a diagnosis of this signature is fresh, or newer than the error (spec agrajag §8.2)."""
+        for _scope, draft in self.present:
+            last = draft.health.last_diagnosis if draft.health else None
+            if last is None or last.error_signature != rule.signature:
+                continue
+            if last.at > self.now or self.now - last.at < self.policy.freshness:
+                return True
+        return False
+
+    def _has_room(self, rule: Rule) -> bool:
+        """Whether the target can hold one more cooldown and, for a job, one more of these; forgotten ones make room."""
+        target = self.target
+        if target.cooldown(rule.signature, self.user_id) is None and len(target.cooldowns) >= MAX_COOLDOWNS:
+            target.cooldowns = [
+                entry
+                for entry in target.cooldowns
+                if is_remembered(entry, self.now, self.policy) or in_flight(entry, self.clock)
+            ]
+            if len(target.cooldowns) >= MAX_COOLDOWNS:
+                return False
+        return rule.classification is not Classification.UNCLEAR or target.has_room_for_job(
+            MAX_JOBS, self.clock
+        )
+
+    def _begun(self, rule: Rule) -> Verdict:
+        """Nothing covers the error: begin a cooldown, with the status and the job that the rule asks for."""
+        known = self.target.cooldown(rule.signature, self.user_id)
+        hits = known.hits + 1 if known is not None and is_remembered(known, self.now, self.policy) else 1
+        span = span_for(rule, hits, self.features, self.now, self.policy)
+        until = self.now + span
+        if known is not None and known.next_spawn_allowed_at > until:
+            until = known.next_spawn_allowed_at
+        outcome = Outcome.MARKED if self._marks(rule, span) else Outcome.COOLING_DOWN
+        job = self._claimed(rule) if rule.classification is Classification.UNCLEAR else None
+        self.target.put_cooldown(
+            Cooldown.trusted(
+                error_signature=rule.signature,
+                user_id=self.user_id,
+                next_spawn_allowed_at=until,
+                hits=hits,
+                last_classification=rule.classification,
+                last_triggered_at=self.now,
+                note=rule.note,
+                claimed_by=job.claimed_by if job else None,
+                job_id=job.job_id if job else None,
+                lease_until=job.lease_until if job else None,
+            )
+        )
+        if job is None:
+            return self._verdict(outcome, until)
+        return self._verdict(Outcome.ENQUEUED, until, job.job_id, job)
+
+    def _marks(self, rule: Rule, span: timedelta) -> bool:
+        """Write the status that the rule's `healthAction` asks for, if its class may write one.
+
+        What is a user's own is only ever written on that user, whatever a rule says: without a user it writes nothing.
+        """
+        status = _STATUS_OF.get(rule.health_action)
+        if status is None or rule.classification in _NEVER_MARKS:
+            return False
+        if rule.classification is Classification.USER_SPECIFIC_TECHNICAL and self.event.user_id is None:
+            return False
+        marking = Marking(status, rule.classification, self.now + span, rule.note)
+        return self.target.mark(marking, self.now, self.policy)
+
+    def _claimed(self, rule: Rule) -> DiagnosisJob | None:
+        """The job that this event claims; None where the very job was claimed before."""
+        event, claimed_by = self.event, self.arrival.event_id
+        job_id = job_id_of(
+            event.tenant_id,
+            self.scope,
+            self.scope_id,
+            event.tool_name,
+            rule.signature,
+            event.user_id,
+            claimed_by,
+        )
+        if job_id in self.target.handled_job_ids or job_id in self.target.jobs:
+            return None
+        job = DiagnosisJob.trusted(
+            job_id=job_id,
+            tenant_id=event.tenant_id,
+            project_id=event.project_id,
+            scope=self.scope,
+            scope_id=self.scope_id,
+            tool_name=event.tool_name,
+            originating_user_id=event.user_id,
+            originating_session_id=event.session_id,
+            originating_process_id=event.process_id,
+            trigger=Trigger.TOOL_CALL_ERROR,
+            error_signature=rule.signature,
+            error_detail=detail_of(event, MAX_DETAIL) or None,
+            error_count=event.count,
+            distinct_users=1 if event.user_id else 0,
+            user_fingerprints=(user_fingerprint(event.user_id),) if event.user_id else (),
+            transport=event.transport,
+            credential_kind=event.credential_kind,
+            locale=event.locale,
+            claimed_by=claimed_by,
+            created_at=self.now,
+            lease_until=self.now + self.policy.lease,
+            otel=event.otel,
+        )
+        self.target.open_job(job)
+        return job

@@ -1,0 +1,78 @@
+"""A table in a dictionary, and errors sent through Layer 1 one after the other, for tests of its decisions."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from agrajag.core.draft import Drafts
+from agrajag.core.match import RuleSet
+from agrajag.core.policy import Policy
+from agrajag.core.triage import Arrival, Repeat, Verdict, triage
+from agrajag.documents.rule_files import bundled_rules
+from agrajag.model.enums import Scope
+from agrajag.model.events import ToolCallError
+from agrajag.model.health import HealthEntry, ToolHealth
+from agrajag.model.keys import health_key
+from tests.builders import NOW, an_error
+
+
+class Triage:
+    """One partition's documents. Every error gets the next offset; each step is frozen into the table before
+    the next."""
+
+    def __init__(self, rules: RuleSet | None = None, policy: Policy | None = None) -> None:
+        self.table: dict[str, HealthEntry] = {}
+        self.rules = rules or bundled_rules()
+        self.policy = policy or Policy()
+        self.offset = 0
+
+    def arrival(self, event: ToolCallError, at: datetime = NOW, origin: str = "errors-0") -> Arrival:
+        """`event` as the next record of `origin`, appended at `at`."""
+        self.offset += 1
+        event_id = event.event_id or f"{origin}-{self.offset}"
+        return Arrival(event, event_id, origin, self.offset, at, int(at.timestamp() * 1000))
+
+    def step(self, arrivals: Iterable[Arrival], clock: datetime | None = None) -> list[Verdict | Repeat]:
+        """Decide all of them in one step and keep what it changed."""
+        drafts = Drafts(self.table.get)
+        decided = [triage(one, drafts, self.rules, self.policy, clock or one.appended_at) for one in arrivals]
+        self.table.update({draft.key: draft.frozen() for draft in drafts.touched()})
+        return decided
+
+    def send(self, at: datetime = NOW, clock: datetime | None = None, **overrides: Any) -> Verdict:
+        """One error that happened and was appended at `at`, in a step of its own; its verdict."""
+        given = {"occurred_at": at, "event_id": f"event-{self.offset + 1}"} | overrides
+        (decided,) = self.step([self.arrival(an_error(**given), at)], clock)
+        assert isinstance(decided, Verdict)
+        return decided
+
+    def health(
+        self,
+        scope: Scope = Scope.PROJECT,
+        scope_id: str = "essays",
+        tool: str = "search",
+        tenant: str = "acme",
+    ) -> ToolHealth:
+        """The document of one scope; it must exist."""
+        entry = self.table[health_key(tenant, scope, scope_id, tool)]
+        assert entry.health is not None
+        return entry.health
+
+    def entry(self, scope: Scope = Scope.PROJECT, scope_id: str = "essays") -> HealthEntry:
+        """The table's entry of the same."""
+        return self.table[health_key("acme", scope, scope_id, "search")]
+
+    def put(self, health: ToolHealth, **fields: Any) -> None:
+        """Set a document as something else would have left it."""
+        key = health_key(health.tenant_id, health.scope, health.scope_id, health.tool_name)
+        self.table[key] = HealthEntry(revision=health.revision, health=health, **fields)
+
+
+def after(**span: float) -> datetime:
+    """A moment after `NOW`."""
+    return NOW + timedelta(**span)
+
+
+def jobs_of(decided: Sequence[Verdict | Repeat]) -> list[str]:
+    """The ids of the jobs that these decisions send, in order."""
+    return [one.job.job_id for one in decided if one.job is not None]
