@@ -60,7 +60,8 @@ def pack(producer: AIOKafkaProducer, groups: Iterable[Sequence[Row]]) -> list[Ba
             packed.append(producer.create_batch())
             room = _ROOM
         for row in group:
-            if packed[-1].append(timestamp=None, key=row.key, value=row.value, headers=row.headers) is None:
+            headers = list(row.headers)
+            if packed[-1].append(timestamp=None, key=row.key, value=row.value, headers=headers) is None:
                 raise TooLargeError(f"a batch of {_ROOM} bytes is full before the {need} bytes are in it")
         room -= need
     for batch in packed:

@@ -16,7 +16,7 @@ import structlog
 from aiokafka import ConsumerRecord
 from aiokafka.errors import ConsumerStoppedError, IllegalStateError
 from faust.transport.drivers import aiokafka as driver
-from faust.types import TP
+from faust.types import TP, ConsumerMessage
 from faust.types.transports import TPorTopicSet
 from mode import ServiceT
 
@@ -105,6 +105,10 @@ class FetchConsumer(driver.Consumer):
                     max(place.acknowledged, position) if only_markers_since else place.acknowledged, end
                 )
         return found
+
+    async def ping(self) -> None:
+        """Return when the thread that talks to the brokers has had its turn."""
+        await self._thread.call_thread(asyncio.sleep, 0)
 
     def _fetched_up_to(self, tp: TP) -> tuple[int, int | None]:
         """aiokafka's position (0 if it has none yet) and the end of the log as of the last fetch."""
@@ -215,6 +219,13 @@ class FetchConsumer(driver.Consumer):
             place.rewind = True
         return self.flow_active and self._places.get(tp) is place and not self.should_stop
 
+    async def _hand_over(self, message: ConsumerMessage) -> None:
+        """Put a message into the queues of its topic, or give up when the flow is suspended meanwhile."""
+        if self.flow_active and self.app.flow_control.is_active():  # nearly always, and then nothing waits
+            await self.callback(message)
+        else:
+            await self.wait_first(self.callback(message), self.suspend_flow.wait())
+
     async def _deliver(self, tp: TP, records: list[ConsumerRecord]) -> None:
         place = self._places.get(tp)
         if place is None or place.rewind:
@@ -230,7 +241,7 @@ class FetchConsumer(driver.Consumer):
             message.value = cast(Any, fetch)
             place.in_flight += 1
             place.next = fetch[-1].offset + 1
-            await self.wait_first(self.callback(message), self.suspend_flow.wait())
+            await self._hand_over(message)
             if self._places.get(tp) is not place:
                 return
             if not self.flow_active:  # it may have reached the queue or not
@@ -245,7 +256,7 @@ class FetchConsumer(driver.Consumer):
                 return
             read = self._read_offset[tp]
             if read is None or record.offset >= read:
-                await self.wait_first(self.callback(self._to_message(tp, record)), self.suspend_flow.wait())
+                await self._hand_over(self._to_message(tp, record))
                 self._read_offset[tp] = record.offset
 
     async def _rewind(self) -> None:

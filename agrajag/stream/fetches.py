@@ -6,11 +6,13 @@ item is what one fetch brought, nothing is decoded before the agent, and it is d
 (`FetchConsumer`). Groups, assignment, tables, recovery and commits stay Faust's.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, ClassVar, cast
 
 import faust
 from aiokafka import AIOKafkaProducer
+from faust.tables.manager import TableManager
 from faust.transport.drivers import aiokafka as driver
 from faust.types import EventT, Message
 from mode.utils.queues import ThrowableQueue
@@ -69,6 +71,8 @@ class FetchApp(faust.App):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fetch_topics: frozenset[str] = frozenset()
+        self.taken_up = asyncio.Event()
+        """Set when a rebalance and the recovery after it are over."""
 
     def fetch_topic(self, name: str, partitions: int) -> FetchTopic:
         """The existing topic `name` as a stream of `Fetch`es; one agent reads it, with concurrency 1."""
@@ -89,12 +93,31 @@ class FetchApp(faust.App):
         """The consumer, under its own type."""
         return cast(FetchConsumer, self.consumer)
 
+    @property
+    def has_consumer(self) -> bool:
+        """Whether the consumer was started; asking for it earlier would make it."""
+        return self._consumer is not None and self._consumer.started
+
+    @property
+    def is_settled(self) -> bool:
+        """Partitions were assigned, tables recovered, and no rebalance has begun since."""
+        return self.rebalancing_count > 0 and not self.rebalancing
+
+    def recovered_records(self) -> int:
+        """How far the changelogs have been read, over all partitions held; grows during a recovery."""
+        offsets = cast(TableManager, self.tables).recovery.active_offsets
+        return sum(offset or 0 for offset in offsets.values())
+
     def sending(self) -> AIOKafkaProducer:
         """The aiokafka producer underneath Faust's, for record batches."""
         return cast(driver.Producer, self.producer)._ensure_producer()
 
     def _new_transport(self) -> FetchTransport:
         return FetchTransport(self.conf.broker_consumer, self)
+
+    def on_rebalance_end(self) -> None:
+        super().on_rebalance_end()
+        self.taken_up.set()
 
     def _create_directories(self) -> None:
         """Faust would make a data directory where the process was started."""

@@ -108,7 +108,7 @@ class PartitionedMemory(Generic[V]):
         headers: Iterable[tuple[str, bytes]],
         written_at: float,
     ) -> None:
-        """Take over one changelog record unless it is older than what is held. ValueError without revision."""
+        """Take over a changelog record, unless it is older than what is held. ValueError: no revision."""
         entries = self._partitions.setdefault(partition, {})
         known = entries.get(key)
         held = known.revision if known is not None else self._buried.get((partition, key), 0)

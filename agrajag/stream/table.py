@@ -4,14 +4,14 @@ Recovery is Faust's. What is ours: writing by whole changes, values kept as obje
 heeds, and a name for the changelog that we chose.
 """
 
-import asyncio
 import time
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Generic, TypeVar, cast
 
 import faust
 import structlog
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
+from aiokafka.admin import AIOKafkaAdminClient
 from faust.types import TP, EventT
 
 from agrajag.errors import ConfigError
@@ -22,8 +22,8 @@ log = structlog.get_logger(__name__)
 
 V = TypeVar("V")
 
-Changes = Mapping[Hashable, Mapping[bytes, V | None]]
-"""Changed values by group and key, None for a key that goes. A group is written whole or not at all."""
+Changes = Collection[Mapping[bytes, V | None]]
+"""Groups of changed values by key, None for a key that goes. A group is written whole or not at all."""
 
 BIRTH_KEY = b"table-created"
 
@@ -69,7 +69,7 @@ class ChangelogTable(faust.Table[bytes, V], Generic[V]):
         view = self.memory.view(partition)
         rows: list[list[Row]] = []
         merged: dict[bytes, tuple[int, V | None]] = {}
-        for group in changes.values():
+        for group in changes:
             rows.append([])
             for key, value in group.items():
                 if value is None:
@@ -122,30 +122,32 @@ async def refuse_lost_table(changelog: str, evidence: str, **client: Any) -> Non
     crash between the first output and the first change must not look like a loss later. `client` are
     aiokafka's settings. Raises ConfigError.
     """
-    consumer = AIOKafkaConsumer(**client)
-    await consumer.start()
-    try:
-        empty, unwritten = await asyncio.gather(_is_empty(consumer, changelog), _is_empty(consumer, evidence))
-    finally:
-        await consumer.stop()
+    empty, unwritten = await _are_empty((changelog, evidence), client)
     if empty and not unwritten:
         raise ConfigError(
             f"the changelog {changelog} is empty but {evidence} is not: the table was lost, rebuild it first"
         )
     if empty:
-        producer = AIOKafkaProducer(acks="all", **client)
-        await producer.start()
-        try:
+        async with AIOKafkaProducer(acks="all", **client) as producer:
             await producer.send_and_wait(changelog, key=BIRTH_KEY, partition=0)
-        finally:
-            await producer.stop()
 
 
-async def _is_empty(consumer: AIOKafkaConsumer, topic: str) -> bool:
-    partitions = consumer.partitions_for_topic(topic)
+async def _are_empty(topics: Sequence[str], client: Mapping[str, Any]) -> list[bool]:
+    admin = AIOKafkaAdminClient(**client)
+    await admin.start()
+    try:
+        described = {
+            topic["topic"]: topic["partitions"] for topic in await admin.describe_topics(list(topics))
+        }
+    finally:
+        await admin.close()
+    async with AIOKafkaConsumer(**client) as consumer:
+        return [await _is_empty(consumer, topic, described[topic]) for topic in topics]
+
+
+async def _is_empty(consumer: AIOKafkaConsumer, topic: str, partitions: Sequence[Mapping[str, Any]]) -> bool:
     if not partitions:
         raise ConfigError(f"topic {topic} does not exist: create the topics first")
-    places = [TopicPartition(topic, partition) for partition in partitions]
+    places = [TopicPartition(topic, partition["partition"]) for partition in partitions]
     begin = await consumer.beginning_offsets(places)
-    end = await consumer.end_offsets(places)
-    return bool(begin == end)
+    return bool(begin == await consumer.end_offsets(places))

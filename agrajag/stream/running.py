@@ -1,0 +1,197 @@
+"""Runs a stream app from our own entry point: waits for the broker, starts, watches, stops.
+
+Faust's own worker takes over logging, opens a web server on all addresses and makes directories; none of it
+happens here. An agent that raises ends the process with 1, so that its supervisor starts it again: the item
+it was at was not acknowledged.
+"""
+
+import asyncio
+import signal
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import structlog
+from aiokafka.client import AIOKafkaClient
+from aiokafka.errors import KafkaError
+from faust.transport.drivers.aiokafka import credentials_to_aiokafka_auth
+from faust.types.auth import CredentialsT
+from mode import CrashingSupervisor
+
+from agrajag.errors import TransientError
+from agrajag.stream.batches import BATCH_BYTES
+from agrajag.stream.fetches import FetchApp
+from agrajag.stream.logs import thin_out_logs
+from agrajag.stream.watchdog import Watchdog
+
+log = structlog.get_logger(__name__)
+
+_BROKER_PAUSE_SECONDS = 1.0
+_BROKER_REMINDER_SECONDS = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class StreamSettings:
+    """How a worker reaches the brokers and how patient it is."""
+
+    group: str
+    """The consumer group: all workers of one installation."""
+    bootstrap_servers: str
+    """host:port, several separated by commas."""
+    credentials: CredentialsT | None = None
+    """`faust.SASLCredentials` or `faust.SSLCredentials`."""
+    session_timeout_seconds: float = 15.0
+    """A worker that is silent for so long loses its partitions."""
+    delivery_timeout_seconds: float = 30.0
+    """A record that is not on the brokers after so long counts as failed and is sent again."""
+    commit_interval_seconds: float = 0.5
+    broker_wait_seconds: float = 120.0
+    """How long a start waits for a broker that is away."""
+    stall_seconds: float = 60.0
+    """How long nothing may move, though there is something to do."""
+    stop_seconds: float = 20.0
+
+    def client(self) -> dict[str, Any]:
+        """The same as settings of an aiokafka client."""
+        return {
+            "bootstrap_servers": self.bootstrap_servers,
+            **credentials_to_aiokafka_auth(self.credentials),
+        }
+
+    @property
+    def late_record_seconds(self) -> float:
+        """How long after a partition has left a worker a record of that worker may still arrive."""
+        return max(self.session_timeout_seconds, self.delivery_timeout_seconds)
+
+
+def create_app(settings: StreamSettings) -> FetchApp:
+    """A Faust app with no agents yet. All its topics exist already: it creates none."""
+    return FetchApp(
+        settings.group,
+        broker=";".join(f"kafka://{server.strip()}" for server in settings.bootstrap_servers.split(",")),
+        broker_credentials=settings.credentials,
+        broker_session_timeout=settings.session_timeout_seconds,
+        broker_heartbeat_interval=settings.session_timeout_seconds / 5,
+        broker_request_timeout=max(40.0, settings.session_timeout_seconds),
+        broker_commit_interval=settings.commit_interval_seconds,
+        broker_max_poll_records=2_000,
+        consumer_auto_offset_reset="earliest",
+        producer_acks=-1,
+        producer_linger=0,
+        producer_max_batch_size=BATCH_BYTES,
+        producer_request_timeout=settings.delivery_timeout_seconds,
+        processing_guarantee="at_least_once",
+        store="memory://",
+        table_standby_replicas=0,
+        topic_allow_declare=False,
+        topic_disable_leader=True,
+        web_enabled=False,
+        stream_wait_empty=False,
+        agent_supervisor=CrashingSupervisor,
+    )
+
+
+async def wait_for_broker(settings: StreamSettings) -> None:
+    """Return when a broker answers. TransientError if none does within `broker_wait_seconds`."""
+    deadline = time.monotonic() + settings.broker_wait_seconds
+    reminder = 0.0
+    while True:
+        client = AIOKafkaClient(**settings.client())
+        try:
+            await client.bootstrap()
+        except (KafkaError, OSError) as error:
+            now = time.monotonic()
+            if now >= deadline:
+                raise TransientError(
+                    f"no Kafka at {settings.bootstrap_servers} in {settings.broker_wait_seconds:g} s: {error}"
+                ) from error
+            if now >= reminder:
+                log.warning("waiting_for_broker", servers=settings.bootstrap_servers, error=str(error))
+                reminder = now + _BROKER_REMINDER_SECONDS
+        else:
+            return
+        finally:
+            await client.close()
+        await asyncio.sleep(_BROKER_PAUSE_SECONDS)
+
+
+def run_worker(
+    settings: StreamSettings,
+    build: Callable[[], FetchApp],
+    prepare: Callable[[], Awaitable[None]] | None = None,
+) -> int:
+    """Run a worker until SIGTERM or SIGINT. The exit code: 0 after these, 1 after a crash, 1 without broker.
+
+    `build` makes the app and its agents once the broker answers and `prepare` (checks of topics and tables)
+    has passed; what `prepare` raises, ConfigError above all, is the caller's.
+    """
+    return asyncio.run(_run(settings, build, prepare))
+
+
+async def _run(
+    settings: StreamSettings,
+    build: Callable[[], FetchApp],
+    prepare: Callable[[], Awaitable[None]] | None,
+) -> int:
+    thin_out_logs()
+    stop = _stop_on_signals()
+    preparing = asyncio.create_task(_prepare(settings, prepare))
+    stopped = asyncio.create_task(stop.wait())
+    await asyncio.wait({preparing, stopped}, return_when=asyncio.FIRST_COMPLETED)
+    if not preparing.done():
+        preparing.cancel()
+        return 0
+    try:
+        preparing.result()
+    except TransientError as error:
+        log.critical("broker_missing", error=str(error))
+        return 1
+    return await serve(settings, build(), stop)
+
+
+async def _prepare(settings: StreamSettings, prepare: Callable[[], Awaitable[None]] | None) -> None:
+    await wait_for_broker(settings)
+    if prepare is not None:
+        await prepare()
+
+
+def _stop_on_signals() -> asyncio.Event:
+    """An event that the first SIGTERM or SIGINT sets; a second one ends the process as signals do."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def on_signal(number: int, _frame: object) -> None:
+        signal.signal(number, signal.SIG_DFL)
+        loop.call_soon_threadsafe(stop.set)
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, on_signal)
+    return stop
+
+
+async def serve(settings: StreamSettings, app: FetchApp, stop: asyncio.Event) -> int:
+    """Run `app` until `stop` is set (0) or something in it crashes (1), then stop it in either case."""
+    watchdog = Watchdog(app, settings.stall_seconds)
+    starting = asyncio.create_task(app.start())
+    waits = {asyncio.create_task(stop.wait()), asyncio.create_task(app.wait_until_stopped()), starting}
+    watchdog.start()
+    try:
+        while not (stop.is_set() or app.should_stop or _failed(starting)):
+            _, waits = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        crash = app.crash_reason or (starting.exception() if _failed(starting) else None)
+        if crash is not None:
+            log.critical("worker_crashed", error=f"{type(crash).__name__}: {crash}", exc_info=crash)
+        with suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(app.stop(), settings.stop_seconds)
+        log.info("worker_stopped", crashed=crash is not None)
+        return 0 if crash is None else 1
+    finally:
+        watchdog.stop()
+        for task in (*waits, starting):
+            task.cancel()
+
+
+def _failed(task: "asyncio.Task[None]") -> bool:
+    return task.done() and not task.cancelled() and task.exception() is not None

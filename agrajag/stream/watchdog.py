@@ -1,0 +1,125 @@
+"""Ends the process when the stream stands still, so that its supervisor starts it afresh.
+
+A consumer can stop without an error: a rebalance that does not end, a fetcher that waits for ever, an event
+loop that somebody blocks. The decision is a pure function over samples; a thread of its own carries it out,
+since the loop that has to be watched cannot do it.
+"""
+
+import asyncio
+import os
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import NamedTuple
+
+import structlog
+from aiokafka.errors import KafkaError
+from faust.types import TP
+
+from agrajag.stream.consumer import Progress
+from agrajag.stream.fetches import FetchApp
+
+log = structlog.get_logger(__name__)
+
+_SAMPLES = 12  # in the time that nothing may move
+_ENDS_TIMEOUT_SECONDS = 5.0
+
+
+class Sample(NamedTuple):
+    """What was to be seen at one moment (seconds of the monotonic clock)."""
+
+    at: float
+    settled: bool
+    """No rebalance and no recovery is going on."""
+    recovered: int
+    """Changelog records read: grows while a recovery is alive, however long it takes."""
+    progress: Mapping[TP, Progress]
+
+
+def stalled(samples: Sequence[Sample], now: float, limit_seconds: float) -> str | None:
+    """What has not moved for `limit_seconds` though it should have, in words, or None.
+
+    `samples` are in order of time. Nothing is said before they cover the limit.
+    """
+    if not samples:
+        return None
+    newest = samples[-1]
+    if now - newest.at >= limit_seconds:
+        return f"the event loop has not answered for {now - newest.at:.0f} s"
+    before = [number for number, sample in enumerate(samples) if sample.at <= now - limit_seconds]
+    if not before:
+        return None
+    window = samples[before[-1] :]
+    if not any(sample.settled for sample in window) and window[0].recovered == newest.recovered:
+        return f"a rebalance or recovery has not ended for {limit_seconds:.0f} s"
+    for tp, progress in sorted(newest.progress.items()):
+        if all(_waits(sample.progress.get(tp), progress.done) for sample in window):
+            return (
+                f"{tp.topic} partition {tp.partition} stands at {progress.done} of {progress.end}"
+                f" for {limit_seconds:.0f} s"
+            )
+    return None
+
+
+def _waits(progress: Progress | None, done: int) -> bool:
+    return progress is not None and progress.done == done < progress.end
+
+
+def _end_process() -> None:
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(1)  # an orderly end would wait for what stands still
+
+
+class Watchdog:
+    """Samples the app in its event loop, and judges in a thread."""
+
+    def __init__(
+        self, app: FetchApp, limit_seconds: float, on_stall: Callable[[], None] = _end_process
+    ) -> None:
+        self._app = app
+        self._limit_seconds = limit_seconds
+        self._on_stall = on_stall
+        self._pause_seconds = limit_seconds / _SAMPLES
+        self._samples: deque[Sample] = deque(maxlen=2 * _SAMPLES)
+        self._ended = threading.Event()
+        self._sampling: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begin to watch; called in the event loop that is watched."""
+        self._samples.append(Sample(time.monotonic(), False, 0, {}))
+        self._sampling = asyncio.create_task(self._sample_for_ever())
+        threading.Thread(target=self._judge_for_ever, name="stall-watchdog", daemon=True).start()
+
+    def stop(self) -> None:
+        """Watch no longer."""
+        self._ended.set()
+        if self._sampling is not None:
+            self._sampling.cancel()
+
+    async def _sample_for_ever(self) -> None:
+        while True:
+            await asyncio.sleep(self._pause_seconds)
+            self._samples.append(await self._sample())
+
+    async def _sample(self) -> Sample:
+        app = self._app
+        progress: Mapping[TP, Progress] = {}
+        if app.has_consumer:
+            await app.fetching.ping()  # its thread has an event loop too
+            progress = app.fetching.progress()
+            with suppress(KafkaError, asyncio.TimeoutError):  # without a broker, what is known has to do
+                ends = await asyncio.wait_for(app.fetching.highwaters(*progress), _ENDS_TIMEOUT_SECONDS)
+                progress = {tp: Progress(known.done, ends[tp]) for tp, known in progress.items()}
+        return Sample(time.monotonic(), app.is_settled, app.recovered_records(), progress)
+
+    def _judge_for_ever(self) -> None:
+        while not self._ended.wait(self._pause_seconds):
+            reason = stalled(list(self._samples), time.monotonic(), self._limit_seconds)
+            if reason is not None and not self._ended.is_set():
+                log.critical("stalled", reason=reason)
+                self._on_stall()
+                return
