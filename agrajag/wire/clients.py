@@ -1,0 +1,181 @@
+"""How Kafka is reached: one value from which every client gets its options, and the wait until it answers."""
+
+import asyncio
+import ssl
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import structlog
+from aiokafka.conn import collect_hosts, create_conn
+from aiokafka.errors import (
+    AuthenticationFailedError,
+    AuthenticationMethodNotSupported,
+    IllegalSaslStateError,
+    KafkaError,
+    SaslAuthenticationFailed,
+    UnsupportedSaslMechanismError,
+)
+from aiokafka.helpers import create_ssl_context
+from aiokafka.protocol.metadata import MetadataRequest
+
+from agrajag.errors import ConfigError, TransientError
+from agrajag.wire.topics import MAX_REQUEST_BYTES
+
+log = structlog.get_logger(__name__)
+
+SecurityProtocol = Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"]
+SaslMechanism = Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"]
+
+_REFUSALS = (
+    AuthenticationFailedError,
+    AuthenticationMethodNotSupported,
+    IllegalSaslStateError,
+    SaslAuthenticationFailed,
+    UnsupportedSaslMechanismError,
+    ssl.SSLError,
+)
+_ATTEMPT_TIMEOUT_MS = 5_000
+_FIRST_PAUSE_SECONDS = 0.2
+_LONGEST_PAUSE_SECONDS = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class KafkaConnection:
+    """Where the brokers are and how to speak to them. The password is in no text form of it.
+
+    Without a CA file the machine's own certificate authorities are trusted; certificate and key are for brokers that
+    ask for a client certificate.
+    """
+
+    bootstrap_servers: str = "127.0.0.1:9092"
+    security_protocol: SecurityProtocol = "PLAINTEXT"
+    sasl_mechanism: SaslMechanism = "PLAIN"
+    sasl_username: str | None = None
+    sasl_password: str | None = field(default=None, repr=False)
+    ssl_ca_file: Path | None = None
+    ssl_cert_file: Path | None = None
+    ssl_key_file: Path | None = None
+
+    @property
+    def uses_sasl(self) -> bool:
+        """True if a user name and password are sent."""
+        return self.security_protocol.startswith("SASL")
+
+    def ssl_context(self) -> ssl.SSLContext | None:
+        """The TLS context, None where the protocol has no TLS; raises ConfigError for files that do not fit."""
+        if not self.security_protocol.endswith("SSL"):
+            return None
+        try:
+            context: ssl.SSLContext = create_ssl_context(
+                cafile=self.ssl_ca_file, certfile=self.ssl_cert_file, keyfile=self.ssl_key_file
+            )
+        except (OSError, ValueError) as error:
+            files = ", ".join(
+                str(file)
+                for file in (self.ssl_ca_file, self.ssl_cert_file, self.ssl_key_file)
+                if file is not None
+            )
+            raise ConfigError(f"kafka: the TLS files cannot be used ({files}): {error}") from error
+        return context
+
+    def client_options(self) -> dict[str, Any]:
+        """What aiokafka's producer, consumer and admin client all take."""
+        return {"bootstrap_servers": self.bootstrap_servers, **self.security_options()}
+
+    def producer_options(self) -> dict[str, Any]:
+        """What a producer of ours takes: nothing is given up that the brokers would accept."""
+        return {
+            **self.client_options(),
+            "acks": "all",
+            "enable_idempotence": True,
+            "max_request_size": MAX_REQUEST_BYTES,
+        }
+
+    def security_options(self) -> dict[str, Any]:
+        """How to speak to a broker, in aiokafka's names."""
+        options: dict[str, Any] = {"security_protocol": self.security_protocol}
+        context = self.ssl_context()
+        if context is not None:
+            options["ssl_context"] = context
+        if self.uses_sasl:
+            options["sasl_mechanism"] = self.sasl_mechanism
+            options["sasl_plain_username"] = self.sasl_username
+            options["sasl_plain_password"] = self.sasl_password
+        return options
+
+    def faust_options(self) -> dict[str, Any]:
+        """What a Faust app takes: `broker`, and `broker_credentials` unless everything is plain."""
+        from faust import SASLCredentials, SSLCredentials  # the extra `worker`, which other roles do without
+
+        options: dict[str, Any] = {
+            "broker": [f"aiokafka://{host}" for host in self.bootstrap_servers.split(",")]
+        }
+        context = self.ssl_context()
+        if self.uses_sasl:
+            options["broker_credentials"] = SASLCredentials(
+                username=self.sasl_username,
+                password=self.sasl_password,
+                mechanism=self.sasl_mechanism,
+                ssl_context=context,
+            )
+        elif context is not None:
+            options["broker_credentials"] = SSLCredentials(context)
+        return options
+
+
+async def wait_for_broker(connection: KafkaConnection, timeout_seconds: float) -> None:
+    """Returns once a broker has answered a request; an open port alone is not an answer.
+
+    Raises ConfigError as soon as all brokers refuse the credentials or the TLS handshake, since no waiting helps,
+    and TransientError if none has answered in time.
+    """
+    options = connection.security_options()
+    hosts = _hosts(connection)
+    clock = asyncio.get_running_loop()
+    started = clock.time()
+    pause = _FIRST_PAUSE_SECONDS
+    while True:
+        failures = [await _failure(host, port, options) for host, port in hosts]
+        if None in failures:
+            log.info("kafka_answers", brokers=connection.bootstrap_servers)
+            return
+        if all(isinstance(failure, _REFUSALS) for failure in failures):
+            raise ConfigError(f"kafka: {connection.bootstrap_servers} refuses us: {failures[0]}")
+        waited = clock.time() - started
+        if waited + pause > timeout_seconds:
+            raise TransientError(
+                f"kafka: no answer from {connection.bootstrap_servers} for {waited:.0f} s: {failures[0]}"
+            )
+        log.warning(
+            "waiting_for_kafka",
+            brokers=connection.bootstrap_servers,
+            waited_seconds=round(waited, 1),
+            at_most_seconds=timeout_seconds,
+        )
+        await asyncio.sleep(pause)
+        pause = min(pause * 2, _LONGEST_PAUSE_SECONDS)
+
+
+def _hosts(connection: KafkaConnection) -> list[tuple[str, int]]:
+    try:
+        return [(host, port) for host, port, _family in collect_hosts(connection.bootstrap_servers, False)]
+    except ValueError:
+        raise ConfigError(
+            f"kafka: {connection.bootstrap_servers!r} is no list of brokers, write host:port,host:port"
+        ) from None
+
+
+async def _failure(host: str, port: int, options: dict[str, Any]) -> Exception | None:
+    """Why this broker does not answer; None if it does."""
+    try:
+        connection = await create_conn(host, port, request_timeout_ms=_ATTEMPT_TIMEOUT_MS, **options)
+    except (OSError, KafkaError) as error:
+        return error
+    try:
+        await connection.send(MetadataRequest([]))
+    except (KafkaError, TimeoutError) as error:
+        return error
+    finally:
+        connection.close()
+    return None
