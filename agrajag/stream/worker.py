@@ -1,0 +1,60 @@
+"""Builds the worker: the one table, and its agents of a few lines each."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+from agrajag.model.keys import parts, tool_key
+from agrajag.stream.entries import EntryCodec
+from agrajag.stream.fetches import FetchApp
+from agrajag.stream.reemission import Reemission
+from agrajag.stream.running import StreamSettings, create_app
+from agrajag.stream.steps import StrictOrder
+from agrajag.stream.table import ChangelogTable
+from agrajag.stream.triaging import Effective, TriageStep
+from agrajag.wire.origin import Origins
+from agrajag.wire.topics import Topic, Topics
+
+
+def group_of(key: bytes) -> str:
+    """Which documents change together: all of one tool of one tenant."""
+    tenant_id, _, _, tool_name = parts(key.decode())
+    return tool_key(tenant_id, tool_name)
+
+
+def _no_failpoint(name: str) -> None:
+    """In production nothing happens between two parts of the order."""
+
+
+def build_worker(
+    settings: StreamSettings,
+    topics: Topics,
+    effective: Effective,
+    origins: Origins,
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    failpoint: Callable[[str], None] = _no_failpoint,
+) -> FetchApp:
+    """The Faust app of a worker, not yet started. `failpoint` is told each place between two parts of the order."""
+    app = create_app(settings)
+    codec = EntryCodec()
+    table = ChangelogTable(
+        app,
+        name="health",
+        changelog=topics.name(Topic.HEALTH_CHANGELOG),
+        partitions=topics.partitions,
+        decode=codec.decode,
+        encode=codec.encode,
+    )
+    order = StrictOrder(app, table, failpoint)
+    step = TriageStep(topics, effective, origins, codec, clock)
+
+    @app.agent(app.fetch_topic(topics.name(Topic.TOOL_CALL_ERRORS), topics.partitions))
+    async def triage(stream: Any) -> None:
+        async for fetch in stream:
+            await order.run(fetch, step)
+
+    reemission = Reemission(
+        order, late_record_seconds=settings.late_record_seconds, publish=step.published, group_of=group_of
+    )
+    app.task(reemission.run)
+    return app
