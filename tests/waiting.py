@@ -8,13 +8,17 @@ import asyncio
 import inspect
 import time
 from collections.abc import Awaitable, Callable, Iterator
-from typing import TypeVar
+from typing import TypeVar, overload
 
 T = TypeVar("T")
 
 _POLL_SECONDS = 0.02
 
 
+@overload
+async def eventually(condition: Callable[[], Awaitable[T]], timeout: float = ...) -> T: ...
+@overload
+async def eventually(condition: Callable[[], T], timeout: float = ...) -> T: ...
 async def eventually(condition: Callable[[], T | Awaitable[T]], timeout: float = 15.0) -> T:
     """The first true value of a sync or async condition; AssertionError after `timeout` seconds."""
     attempts = _Attempts(timeout)

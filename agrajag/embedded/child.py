@@ -79,13 +79,18 @@ class Child:
         self._watchdog.dismiss()
 
     def last_words(self) -> str:
-        """The last line of this run's log that is a message rather than a stack frame."""
+        """The last message in this run's log."""
         with self.log_file.open("rb") as stream:
             size_bytes = stream.seek(0, os.SEEK_END)
             stream.seek(max(self._log_start_bytes, size_bytes - _LOG_TAIL_BYTES))
-            lines = stream.read().decode(errors="replace").splitlines()
-        told = [line for line in lines if line.strip() and not line.startswith((" ", "\t"))]
-        return told[-1].strip() if told else "(nothing in its log)"
+            return last_message(stream.read().decode(errors="replace"))
+
+
+def last_message(output: str) -> str:
+    """The last line of a program's output that is neither a stack frame nor a complaint of the JVM's own."""
+    lines = (line for line in output.splitlines() if line.strip())
+    told = [line for line in lines if not line.startswith((" ", "\t", "WARNING: "))]
+    return told[-1].strip() if told else "(nothing)"
 
 
 class _Watchdog:

@@ -3,7 +3,7 @@
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import structlog
@@ -11,8 +11,8 @@ from jgo.maven import MavenContext, PythonResolver
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
-from agrajag.embedded.jars import Jar, verify
-from agrajag.errors import TransientError
+from agrajag.embedded.jars import Jar
+from agrajag.errors import AgrajagError, ConfigError, TransientError
 
 log = structlog.get_logger(__name__)
 
@@ -26,37 +26,38 @@ def fetch_jars(jars: Sequence[Jar], into: Path, repositories: Mapping[str, str] 
     Raises ConfigError if a repository sends something else, TransientError if none can be reached.
     """
     with tempfile.TemporaryDirectory(dir=into, prefix="fetch-") as staging, _progress(jars) as advance:
-
-        @contextmanager
-        def count(_file_name: str, _size_bytes: int) -> Iterator[Callable[[int], None]]:
-            yield advance
-
         context = MavenContext(
-            resolver=PythonResolver(progress_callback=count),
+            resolver=PythonResolver(progress_callback=lambda _name, _size_bytes: nullcontext(advance)),
             repo_cache=Path(staging),
             remote_repos=dict(repositories) if repositories else None,
         )
         for jar in jars:
-            path = _fetch(context, jar)
-            verify(jar, path)
-            path.replace(into / jar.file_name)
+            _fetch(context, jar).replace(into / jar.file_name)
 
 
 def _fetch(context: MavenContext, jar: Jar) -> Path:
-    artifact = context.project(jar.group, jar.artifact).at_version(jar.version).artifact()
-    for tries_left in reversed(range(_TRIES)):
+    for _ in range(_TRIES - 1):
         try:
-            return artifact.resolve()
-        except (
-            OSError,
-            RuntimeError,
-        ) as error:  # requests' errors are OSErrors, "not found" is a RuntimeError
-            if (partial := artifact.cached_path) is not None:
-                partial.unlink(missing_ok=True)
-            if not tries_left:
-                raise TransientError(f"kafka: {jar.file_name} cannot be fetched: {error}") from error
-            log.info("embedded_jar_retry", jar=jar.file_name, tries_left=tries_left)
-    raise AssertionError("unreachable")
+            return _fetch_once(context, jar)
+        except AgrajagError as error:
+            log.info("embedded_jar_not_fetched", jar=jar.file_name, error=str(error))
+    return _fetch_once(context, jar)
+
+
+def _fetch_once(context: MavenContext, jar: Jar) -> Path:
+    artifact = context.project(jar.group, jar.artifact).at_version(jar.version).artifact()
+    if (leftover := artifact.cached_path) is not None:
+        leftover.unlink(missing_ok=True)
+    try:
+        path = artifact.resolve()
+    except RuntimeError:
+        # Its text shows the repositories, which may hold a password.
+        raise TransientError(f"kafka: {jar.file_name} is in none of the repositories") from None
+    except OSError as error:
+        raise TransientError(f"kafka: {jar.file_name} cannot be fetched: {error}") from error
+    if not jar.is_at(path):
+        raise ConfigError(f"kafka: the repository's {jar.file_name} is not the listed one (SHA-256)")
+    return path
 
 
 @contextmanager

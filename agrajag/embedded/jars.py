@@ -37,6 +37,11 @@ class Jar:
     def file_name(self) -> str:
         return f"{self.artifact}-{self.version}.jar"
 
+    def is_at(self, path: Path) -> bool:
+        """Whether the file at `path` is this jar, by its SHA-256."""
+        with path.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest() == self.sha256
+
 
 def listed_jars() -> tuple[Jar, ...]:
     """The jars of the bundled list, in class path order."""
@@ -90,19 +95,16 @@ def _fetch_and_verify(cache: Path, wanted: tuple[Jar, ...], repositories: Mappin
         except ImportError as error:
             raise ConfigError("kafka: jgo is not installed; pip install 'agrajag[embedded]'") from error
         fetch_jars(missing, cache, repositories)
-    for jar in wanted:
-        verify(jar, cache / jar.file_name)
+    wrong = [jar for jar in wanted if not jar.is_at(cache / jar.file_name)]
+    if wrong:
+        raise ConfigError(*(_refusal(jar, cache) for jar in wrong))
 
 
-def verify(jar: Jar, path: Path) -> None:
-    """Raises ConfigError unless the file at `path` is the listed jar."""
-    with path.open("rb") as stream:
-        found = hashlib.file_digest(stream, "sha256").hexdigest()
-    if found != jar.sha256:
-        raise ConfigError(
-            f"{path}: not the listed {jar.group}:{jar.artifact}:{jar.version}"
-            f" (SHA-256 {found}, expected {jar.sha256}); remove the file to fetch it again"
-        )
+def _refusal(jar: Jar, cache: Path) -> str:
+    return (
+        f"{cache / jar.file_name}: its SHA-256 is not the listed one ({jar.sha256});"
+        " remove the file to have it fetched again"
+    )
 
 
 def _fingerprint(cache: Path, wanted: tuple[Jar, ...]) -> dict[str, list[object]]:

@@ -7,17 +7,20 @@ half made.
 import asyncio
 import base64
 import os
+import re
 import shutil
 import subprocess
 import uuid
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.errors import KafkaError
 
 from agrajag.embedded import ports
+from agrajag.embedded.child import last_message
 from agrajag.embedded.directory import disk_free_bytes
 from agrajag.embedded.jars import prepare_jars
 from agrajag.embedded.java import find_java
@@ -101,6 +104,7 @@ class EmbeddedKafka(EmbeddedServer):
         self._cache_dir = cache_dir
         self._repositories = repositories
         self._program: list[str] = []
+        self._cluster_id = ""
 
     @property
     def bootstrap_servers(self) -> str:
@@ -115,15 +119,18 @@ class EmbeddedKafka(EmbeddedServer):
     def _command(self) -> list[str]:
         if not self._logs.exists():
             self._format()
-        config = self._write_config("server.properties", self._logs)
-        return [*self._program, "kafka.Kafka", str(config)]
+        self._cluster_id = _stored_cluster_id(self._logs / "meta.properties")
+        self._write_config("server.properties", self._logs)
+        return [*self._program, "kafka.Kafka", "server.properties"]
 
-    def _answers(self) -> bool:
+    def _answers(self, pid: int) -> bool:
         if not ports.accepts(self.port):
             return False
         # A thread of its own, because the caller's may already run an event loop.
         with ThreadPoolExecutor(max_workers=1) as thread:
-            return thread.submit(asyncio.run, _knows_itself(self.bootstrap_servers)).result()
+            cluster = thread.submit(asyncio.run, _describe(self.bootstrap_servers)).result()
+        # Until the controller lets the broker in, it answers but names none.
+        return bool(cluster and cluster["brokers"]) and cluster["cluster_id"] == self._cluster_id
 
     @property
     def _logs(self) -> Path:
@@ -137,22 +144,23 @@ class EmbeddedKafka(EmbeddedServer):
             "controller.quorum.bootstrap.servers": controller,
             "listeners": f"{broker},CONTROLLER://{controller}",
             "advertised.listeners": broker,
-            "log.dirs": str(log_dir).replace("\\", "\\\\"),
+            "log.dirs": log_dir.name,  # relative: a comma in the path would make two of it
             **self._properties,
         }
         path = self.data_dir / file_name
-        path.write_text("".join(f"{key}={value}\n" for key, value in properties.items()))
-        path.chmod(0o600)  # it may hold passwords
+        path.write_text("".join(f"{key}={_escaped(value)}\n" for key, value in properties.items()))
         return path
 
     def _format(self) -> None:
         unfinished = self.data_dir / "logs-unfinished"
         shutil.rmtree(unfinished, ignore_errors=True)
         config = self._write_config("format.properties", unfinished)
-        arguments = ["format", "-t", _new_cluster_id(), "-c", str(config), "--standalone"]
+        arguments = ["format", "-t", _new_cluster_id(), "-c", config.name, "--standalone"]
         try:
             done = subprocess.run(
                 [*self._program, "kafka.tools.StorageTool", *arguments],
+                cwd=self.data_dir,
+                umask=0o077,
                 capture_output=True,
                 text=True,
                 timeout=_FORMAT_TIMEOUT_SECONDS,
@@ -161,22 +169,38 @@ class EmbeddedKafka(EmbeddedServer):
         except (OSError, subprocess.TimeoutExpired) as error:
             raise ConfigError(f"kafka: {self.data_dir} cannot be formatted: {error}") from error
         if done.returncode:
-            lines = (done.stderr or done.stdout).strip().splitlines() or ["no message"]
-            raise ConfigError(f"kafka: {self.data_dir} cannot be formatted: {lines[-1]}")
+            raise ConfigError(f"kafka: {self.data_dir} cannot be formatted: {last_message(done.stderr)}")
         config.unlink()
         unfinished.rename(self._logs)
 
 
-async def _knows_itself(bootstrap_servers: str) -> bool:
-    """Whether the metadata name a broker: until the controller lets it in, it answers but names none."""
+async def _describe(bootstrap_servers: str) -> dict[str, Any]:
+    """What the server at the address says about its cluster; empty if it says nothing yet."""
     admin = AIOKafkaAdminClient(bootstrap_servers=bootstrap_servers, request_timeout_ms=_ANSWER_TIMEOUT_MS)
     try:
         await admin.start()
-        return bool((await admin.describe_cluster())["brokers"])
+        return dict(await admin.describe_cluster())
     except (KafkaError, OSError, TimeoutError):
-        return False
+        return {}
     finally:
         await admin.close()
+
+
+def _escaped(value: str) -> str:
+    """As a Java properties file wants it: backslashes and what is not ASCII as UTF-16 escapes."""
+    units = value.encode("utf-16-be")
+    codes = (int.from_bytes(units[at : at + 2], "big") for at in range(0, len(units), 2))
+    return "".join(
+        chr(code) if 0x20 <= code < 0x7F and code != ord("\\") else f"\\u{code:04x}" for code in codes
+    )
+
+
+def _stored_cluster_id(meta_properties: Path) -> str:
+    try:
+        found = re.search(r"^cluster\.id=(.+)$", meta_properties.read_text(), re.MULTILINE)
+    except OSError:
+        found = None  # Kafka itself says best what is wrong with its files
+    return found[1] if found else ""
 
 
 def _new_cluster_id() -> str:

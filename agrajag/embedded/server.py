@@ -145,8 +145,8 @@ class EmbeddedServer(ABC):
         """The command line for the chosen ports, having written the files it names."""
 
     @abstractmethod
-    def _answers(self) -> bool:
-        """Whether the server answers a request in its own protocol."""
+    def _answers(self, pid: int) -> bool:
+        """Whether this very server, and no other on its port, answers a request in its own protocol."""
 
     def _launch(self) -> None:
         for tries_left in reversed(range(_PORT_TRIES)):
@@ -181,12 +181,15 @@ class EmbeddedServer(ABC):
 
     def _await_ready(self, child: Child) -> None:
         deadline = time.monotonic() + self._start_timeout_seconds
-        while not (answered := self._answers()) or child.exit_code() is not None:
+        while True:
+            answered = self._answers(child.pid)
             if (code := child.exit_code()) is not None:
                 raise ConfigError(self._obituary(child, code))
+            if answered:
+                return
             if self._stop_asked.is_set():
                 raise TransientError(f"{self.name}: stopped while it started")
-            if not answered and time.monotonic() > deadline:
+            if time.monotonic() > deadline:
                 raise TransientError(
                     f"{self.name}: no answer on port {self.port} within {self._start_timeout_seconds:g} s;"
                     f" last log line: {child.last_words()}; log: {self.log_file}"

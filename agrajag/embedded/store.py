@@ -50,14 +50,14 @@ class EmbeddedStore(EmbeddedServer):
             "--log-level=WARNING",
         ]
 
-    def _answers(self) -> bool:
+    def _answers(self, pid: int) -> bool:
         if not ports.accepts(self.port):
             return False
         client: MongoClient[dict[str, object]] = MongoClient(
             self.uri, serverSelectionTimeoutMS=_ANSWER_TIMEOUT_MS, socketTimeoutMS=_ANSWER_TIMEOUT_MS
         )
         try:
-            return bool(client.admin.command("hello")["ok"])
+            return bool(client.admin.command("serverStatus")["pid"] == pid)
         except PyMongoError:
             return False
         finally:
