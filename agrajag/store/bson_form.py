@@ -1,0 +1,67 @@
+"""How a record of the wire stands in the store: the same fields and names, with BSON's own types.
+
+Times are UTC dates cut to milliseconds, which is BSON's precision; every whole number is an Int64, so that a
+counter has one type whatever its size; enums are their words. A field without a value is null.
+"""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from enum import Enum
+from typing import Any, TypeVar
+
+from bson import Int64
+from bson.codec_options import CodecOptions
+from pydantic import ValidationError
+
+from agrajag.core.times import milliseconds
+from agrajag.errors import InputError
+from agrajag.model.wire_model import WireModel
+
+AWARE: CodecOptions[dict[str, Any]] = CodecOptions(tz_aware=True, tzinfo=UTC)
+"""How documents are read: dates as aware UTC datetimes."""
+
+Record = TypeVar("Record", bound=WireModel)
+
+
+def to_bson(record: WireModel) -> dict[str, Any]:
+    """The record's fields under their wire names.
+
+    Raises InputError `out_of_range` for a time whose zone carries it out of the years 1 to 9999.
+    """
+    return {name: _value(value) for name, value in record.model_dump(by_alias=True).items()}
+
+
+def from_bson(record_type: type[Record], document: Mapping[str, Any]) -> Record:
+    """The record that `to_bson` was given, times cut to milliseconds.
+
+    Fields that are not the record's are ignored. Raises InputError `unreadable` for a document that somebody else
+    has written.
+    """
+    try:
+        return record_type.model_validate(document, strict=False)  # BSON has neither tuples nor enums
+    except ValidationError as error:
+        place = ".".join(map(str, error.errors(include_input=False)[0]["loc"]))
+        raise InputError(
+            "unreadable", f"{document.get('_id')!r} is no {record_type.__name__}: {place}"
+        ) from error
+
+
+def _value(value: Any) -> Any:
+    if isinstance(value, Enum):
+        return value.value
+    if value is None or isinstance(value, str | bool | float):
+        return value
+    if isinstance(value, datetime):
+        return _date(value)
+    if isinstance(value, int):
+        return Int64(value)
+    if isinstance(value, dict):
+        return {name: _value(inner) for name, inner in value.items()}
+    return [_value(inner) for inner in value]
+
+
+def _date(moment: datetime) -> datetime:
+    try:
+        return milliseconds(moment)
+    except OverflowError as error:
+        raise InputError("out_of_range", f"the time {moment.isoformat()} has no date in UTC") from error
