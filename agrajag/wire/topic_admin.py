@@ -25,9 +25,7 @@ from agrajag.wire.topics import PlannedTopic, Topics
 
 log = structlog.get_logger(__name__)
 
-BROKERS_DEFAULT = -1
-"""As many replicas as the brokers give a topic that asks for no number."""
-
+_BROKERS_DEFAULT = -1  # as many replicas as the brokers give a topic that asks for no number
 _AT_LEAST = frozenset({"max.message.bytes", "min.compaction.lag.ms", "delete.retention.ms"})
 _OPERATORS_CHOICE = frozenset({"retention.ms"})
 _READY_TIMEOUT_SECONDS = 30.0
@@ -58,10 +56,11 @@ class EnsuredTopics:
 
 
 async def ensure_topics(
-    admin: AIOKafkaAdminClient, topics: Topics, *, replication_factor: int = BROKERS_DEFAULT
+    admin: AIOKafkaAdminClient, topics: Topics, *, replication_factor: int | None = None
 ) -> EnsuredTopics:
     """Makes the missing topics and waits until they can be used; safe when several do it at once.
 
+    Without a `replication_factor` the topics get as many replicas as the brokers give by default.
     Raises ConfigError if the brokers refuse, TransientError if they do not answer or the topics do not come up.
     """
     planned = tuple(topics.planned())
@@ -104,11 +103,11 @@ def _compared(topic: PlannedTopic, partitions: int | None, config: Mapping[str, 
 
 
 async def _create(
-    admin: AIOKafkaAdminClient, missing: Iterable[PlannedTopic], replication_factor: int
+    admin: AIOKafkaAdminClient, missing: Iterable[PlannedTopic], replication_factor: int | None
 ) -> tuple[str, ...]:
     new = [
-        # An empty assignment: with None the client forbids -1, which is how brokers are asked for their default.
-        NewTopic(topic.name, topic.partitions, replication_factor, {}, topic.config)
+        # An empty assignment: with None the client forbids -1.
+        NewTopic(topic.name, topic.partitions, replication_factor or _BROKERS_DEFAULT, {}, topic.config)
         for topic in missing
     ]
     try:

@@ -1,0 +1,19 @@
+"""Masks the credentials in addresses, for everything that is shown or logged."""
+
+import re
+
+_USER_PART = re.compile(r"(?<=://)[^\s/@\"'<>]*(?:@[^\s/@\"'<>]*)*@")
+_SECRET_OPTION = re.compile(
+    r"((?:password|passwd|secret|token|api_?key)\s*=\s*)[^\s&;,\"'<>]+", re.IGNORECASE
+)
+
+
+def without_credentials(text: str) -> str:
+    """`text` with the user part of every address masked, and options that are named like secrets.
+
+    `mongodb://user:pw@host/?tlsCertificateKeyFilePassword=x` becomes
+    `mongodb://***@host/?tlsCertificateKeyFilePassword=***`.
+    """
+    if "://" in text:
+        text = _USER_PART.sub("***@", text)
+    return _SECRET_OPTION.sub(r"\1***", text) if "=" in text else text

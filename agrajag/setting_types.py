@@ -1,0 +1,55 @@
+"""The kinds of value that settings have; each refusal says what would be right."""
+
+import os
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
+from pydantic_core import PydanticCustomError
+
+from agrajag.core.durations import parse_iso_duration
+
+SETTING_ERROR = "setting"
+
+
+def wrong(what_is_right: str) -> PydanticCustomError:
+    """A refusal that says what the value should be."""
+    return PydanticCustomError(SETTING_ERROR, "{right}", {"right": what_is_right})
+
+
+def _duration(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    span = parse_iso_duration(value.strip())
+    if not span:  # not a duration, or one of no length
+        raise wrong("an ISO 8601 duration of at most a year, such as PT5M or P1D")
+    return span
+
+
+def _brokers(value: str) -> str:
+    for server in value.split(","):
+        host, colon, port = server.strip().rpartition(":")
+        if not (colon and host and port.isdigit() and 0 < int(port) < 65_536):
+            raise wrong("host:port, several separated by commas")
+    return value
+
+
+def _readable(path: Path) -> Path:
+    if not (path.is_file() and os.access(path, os.R_OK)):
+        raise wrong("the path of a readable file")
+    return path
+
+
+def _mongo_uri(value: SecretStr) -> SecretStr:
+    if not value.get_secret_value().startswith(("mongodb://", "mongodb+srv://")):
+        raise wrong("an address that begins with mongodb:// or mongodb+srv://")
+    return value
+
+
+Span = Annotated[timedelta, BeforeValidator(_duration)]
+Brokers = Annotated[str, AfterValidator(_brokers)]
+ReadableFile = Annotated[Path, AfterValidator(_readable)]
+MongoUri = Annotated[SecretStr, AfterValidator(_mongo_uri)]
+Directory = Annotated[Path, AfterValidator(Path.expanduser)]
+Seconds = Annotated[float, Field(gt=0, le=3_600)]
