@@ -49,6 +49,7 @@ class WatchdogCause(StrEnum):
 
     NO_PROGRESS = "no_progress"
     REBALANCE = "rebalance"
+    BLOCKED = "blocked"  # an event loop that does not answer
 
 
 # --- what comes in ---

@@ -14,6 +14,8 @@ from aiokafka import AIOKafkaProducer
 from aiokafka.errors import KafkaError, KafkaTimeoutError
 from aiokafka.producer.message_accumulator import BatchBuilder
 
+from agrajag import metrics
+
 log = structlog.get_logger(__name__)
 
 BATCH_BYTES = 900_000  # below Kafka's default message.max.bytes and the producer's max_request_size
@@ -37,8 +39,12 @@ class Row(NamedTuple):
         return _RECORD_BYTES + len(self.key) + len(self.value or b"") + headers
 
 
-Chain = tuple[str, int, list[BatchBuilder]]
-"""The batches of one topic and partition, in the order in which they must arrive."""
+class Chain(NamedTuple):
+    """The batches of one topic and partition, in the order in which they must arrive."""
+
+    topic: str
+    partition: int
+    batches: list[BatchBuilder]
 
 
 class TooLargeError(ValueError):
@@ -74,40 +80,39 @@ class BatchSender:
 
     def __init__(self, producer: Callable[[], AIOKafkaProducer]) -> None:
         self._producer = producer
-        self.retries = 0
 
-    async def send(self, chains: Sequence[Chain], is_current: Callable[[], bool]) -> bool:
-        """Send several chains, each in its order.
+    async def send(self, step: metrics.Step, chains: Sequence[Chain], is_current: Callable[[], bool]) -> bool:
+        """Send several chains, each in its order; `step` is what is counted.
 
         True when all are on the brokers; False if `is_current` turned false before. Errors that may pass
         are tried again with a growing pause; KafkaError for one that will not (too large, not authorised).
         """
         if len(chains) == 1:
-            return await self._send_chain(*chains[0], is_current)
-        return all(await asyncio.gather(*(self._send_chain(*chain, is_current) for chain in chains)))
+            return await self._send_chain(step, chains[0], is_current)
+        return all(await asyncio.gather(*(self._send_chain(step, chain, is_current) for chain in chains)))
 
-    async def _send_chain(
-        self, topic: str, partition: int, batches: list[BatchBuilder], is_current: Callable[[], bool]
-    ) -> bool:
-        for batch in batches:
-            if not await self._send_one(topic, partition, batch, is_current):
-                return False
+    async def _send_chain(self, step: metrics.Step, chain: Chain, is_current: Callable[[], bool]) -> bool:
+        for batch in chain.batches:
+            pause = FIRST_RETRY_SECONDS
+            while not await self._sent(step, chain, batch, is_current):
+                if not is_current():
+                    return False
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, LAST_RETRY_SECONDS)
         return True
 
-    async def _send_one(
-        self, topic: str, partition: int, batch: BatchBuilder, is_current: Callable[[], bool]
+    async def _sent(
+        self, step: metrics.Step, chain: Chain, batch: BatchBuilder, is_current: Callable[[], bool]
     ) -> bool:
-        pause = FIRST_RETRY_SECONDS
-        while is_current():
-            try:
-                await (await self._producer().send_batch(batch, topic, partition=partition))
-            except KafkaError as error:
-                if not (error.retriable or isinstance(error, KafkaTimeoutError)):
-                    raise
-                self.retries += 1
-                log.warning("send_retried", topic=topic, partition=partition, error=type(error).__name__)
-            else:
-                return True
-            await asyncio.sleep(pause)
-            pause = min(2 * pause, LAST_RETRY_SECONDS)
-        return False
+        if not is_current():
+            return False
+        topic, partition, _ = chain
+        try:
+            await (await self._producer().send_batch(batch, topic, partition=partition))
+        except KafkaError as error:
+            if not (error.retriable or isinstance(error, KafkaTimeoutError)):
+                raise
+            metrics.RETRIES.labels(step).inc()
+            log.warning("send_retried", topic=topic, partition=partition, error=type(error).__name__)
+            return False
+        return True

@@ -20,6 +20,8 @@ from faust.types import TP, ConsumerMessage
 from faust.types.transports import TPorTopicSet
 from mode import ServiceT
 
+from agrajag import metrics
+
 if TYPE_CHECKING:
     from agrajag.stream.fetches import FetchApp
 
@@ -72,9 +74,6 @@ class FetchConsumer(driver.Consumer):
         self._places: dict[TP, _Place] = {}
         self._epochs = count(1)
         self._room = asyncio.Event()
-        self.holes = 0  # fetches that began behind the expected offset
-        self.late = 0  # items acknowledged after their epoch had passed
-        self.dropped = 0  # items that Faust threw out of its queues
         super().__init__(*args, **kwargs)
 
     # --- for agents ---
@@ -88,7 +87,6 @@ class FetchConsumer(driver.Consumer):
         """All of `fetch` is done, outputs and changes are on the brokers. Called last, in delivery order."""
         place = self._places.get(fetch.tp)
         if place is None or place.epoch != fetch.epoch:
-            self.late += 1
             return
         place.acknowledged = place.committable = fetch[-1].offset + 1
         place.in_flight -= 1
@@ -127,7 +125,7 @@ class FetchConsumer(driver.Consumer):
 
     def on_dropped(self, fetch: Fetch) -> None:
         """Faust emptied its queue. Of several items the first comes first; the rest are of an old epoch."""
-        self.dropped += 1
+        metrics.DROPPED_FETCHES.inc()
         if self.is_current(fetch):
             self._take_up(fetch.tp, fetch[0].offset, rewind=True)
 
@@ -174,6 +172,7 @@ class FetchConsumer(driver.Consumer):
         try:
             committed = await super()._commit_offsets(offsets, start_new_transaction)
         finally:
+            metrics.COMMITS.labels(metrics.Result.DONE if committed else metrics.Result.FAILED).inc()
             if not committed:  # Faust believes it all the same, so that it would never be tried again
                 for tp, (place, last) in before.items():
                     if place is not None and place is self._places.get(tp):
@@ -202,7 +201,7 @@ class FetchConsumer(driver.Consumer):
         """
         if offset <= place.next or place.accepted_hole == place.next:
             return False
-        self.holes += 1
+        metrics.FETCH_GAPS.inc()
         log.info("fetch_repeated", topic=tp.topic, partition=tp.partition, expected=place.next, got=offset)
         place.accepted_hole = place.next
         place.rewind = True

@@ -15,6 +15,7 @@ from typing import Generic, TypeVar
 
 import structlog
 
+from agrajag import metrics
 from agrajag.stream.fetches import FetchApp
 from agrajag.stream.memory import PartitionView
 from agrajag.stream.steps import StepResult, StrictOrder
@@ -69,6 +70,7 @@ class Reemission(Generic[V]):
                 if await self._order.run_timer(partition, partial(self._step, partition, chosen)):
                     repeated += len(chosen)
         if repeated:
+            metrics.DOCUMENTS_REEMITTED.inc(repeated)
             log.info("reemitted", values=repeated)
         return repeated
 

@@ -7,41 +7,31 @@ it was at was not acknowledged.
 
 import asyncio
 import signal
-import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
 
 import structlog
-from aiokafka.client import AIOKafkaClient
-from aiokafka.errors import KafkaError
-from faust.transport.drivers.aiokafka import credentials_to_aiokafka_auth
-from faust.types.auth import CredentialsT
 from mode import CrashingSupervisor
 
 from agrajag.errors import TransientError
 from agrajag.stream.batches import BATCH_BYTES
 from agrajag.stream.fetches import FetchApp
-from agrajag.stream.logs import thin_out_logs
+from agrajag.stream.log_floods import thin_out_logs
 from agrajag.stream.watchdog import Watchdog
+from agrajag.wire.clients import KafkaConnection, wait_for_broker
+from agrajag.wire.topics import MAX_REQUEST_BYTES
 
 log = structlog.get_logger(__name__)
-
-_BROKER_PAUSE_SECONDS = 1.0
-_BROKER_REMINDER_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class StreamSettings:
-    """How a worker reaches the brokers and how patient it is."""
+    """Whom a worker belongs to, how it reaches the brokers and how patient it is."""
 
     group: str
     """The consumer group: all workers of one installation."""
-    bootstrap_servers: str
-    """host:port, several separated by commas."""
-    credentials: CredentialsT | None = None
-    """`faust.SASLCredentials` or `faust.SSLCredentials`."""
+    connection: KafkaConnection
     session_timeout_seconds: float = 15.0
     """A worker that is silent for so long loses its partitions."""
     delivery_timeout_seconds: float = 30.0
@@ -53,13 +43,6 @@ class StreamSettings:
     """How long nothing may move, though there is something to do."""
     stop_seconds: float = 20.0
 
-    def client(self) -> dict[str, Any]:
-        """The same as settings of an aiokafka client."""
-        return {
-            "bootstrap_servers": self.bootstrap_servers,
-            **credentials_to_aiokafka_auth(self.credentials),
-        }
-
     @property
     def late_record_seconds(self) -> float:
         """How long after a partition has left a worker a record of that worker may still arrive."""
@@ -68,10 +51,11 @@ class StreamSettings:
 
 def create_app(settings: StreamSettings) -> FetchApp:
     """A Faust app with no agents yet. All its topics exist already: it creates none."""
+    servers = settings.connection.bootstrap_servers.split(",")
     return FetchApp(
         settings.group,
-        broker=";".join(f"kafka://{server.strip()}" for server in settings.bootstrap_servers.split(",")),
-        broker_credentials=settings.credentials,
+        broker=";".join(f"kafka://{server.strip()}" for server in servers),
+        broker_credentials=settings.connection.faust_credentials(),
         broker_session_timeout=settings.session_timeout_seconds,
         broker_heartbeat_interval=settings.session_timeout_seconds / 5,
         broker_request_timeout=max(40.0, settings.session_timeout_seconds),
@@ -81,6 +65,7 @@ def create_app(settings: StreamSettings) -> FetchApp:
         producer_acks=-1,
         producer_linger=0,
         producer_max_batch_size=BATCH_BYTES,
+        producer_max_request_size=MAX_REQUEST_BYTES,
         producer_request_timeout=settings.delivery_timeout_seconds,
         processing_guarantee="at_least_once",
         store="memory://",
@@ -91,30 +76,6 @@ def create_app(settings: StreamSettings) -> FetchApp:
         stream_wait_empty=False,
         agent_supervisor=CrashingSupervisor,
     )
-
-
-async def wait_for_broker(settings: StreamSettings) -> None:
-    """Return when a broker answers. TransientError if none does within `broker_wait_seconds`."""
-    deadline = time.monotonic() + settings.broker_wait_seconds
-    reminder = 0.0
-    while True:
-        client = AIOKafkaClient(**settings.client())
-        try:
-            await client.bootstrap()
-        except (KafkaError, OSError) as error:
-            now = time.monotonic()
-            if now >= deadline:
-                raise TransientError(
-                    f"no Kafka at {settings.bootstrap_servers} in {settings.broker_wait_seconds:g} s: {error}"
-                ) from error
-            if now >= reminder:
-                log.warning("waiting_for_broker", servers=settings.bootstrap_servers, error=str(error))
-                reminder = now + _BROKER_REMINDER_SECONDS
-        else:
-            return
-        finally:
-            await client.close()
-        await asyncio.sleep(_BROKER_PAUSE_SECONDS)
 
 
 def run_worker(
@@ -152,7 +113,7 @@ async def _run(
 
 
 async def _prepare(settings: StreamSettings, prepare: Callable[[], Awaitable[None]] | None) -> None:
-    await wait_for_broker(settings)
+    await wait_for_broker(settings.connection, settings.broker_wait_seconds)
     if prepare is not None:
         await prepare()
 

@@ -8,12 +8,14 @@ elsewhere.
 """
 
 import asyncio
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import Generic, NamedTuple, TypeVar
 
 from aiokafka import AIOKafkaProducer, ConsumerRecord
 
+from agrajag import metrics
 from agrajag.stream.batches import BatchSender, Chain, Row, pack
 from agrajag.stream.fetches import Fetch, FetchApp
 from agrajag.stream.memory import PartitionView
@@ -46,16 +48,27 @@ def _no_failpoint(name: str) -> None:
     """In production nothing happens between two parts of the order."""
 
 
+def _timed(step: metrics.Step) -> AbstractContextManager[object]:
+    return metrics.STEP_SECONDS.labels(step).time()
+
+
 class StrictOrder(Generic[V]):
     """Carries out the steps of all agents and timers of one table."""
 
     def __init__(
-        self, app: FetchApp, table: ChangelogTable[V], failpoint: Callable[[str], None] = _no_failpoint
+        self,
+        app: FetchApp,
+        table: ChangelogTable[V],
+        failpoint: Callable[[str], None] = _no_failpoint,
+        *,
+        topic_label: Callable[[str], str] = str,
     ) -> None:
+        """`failpoint` is told each place between two parts; `topic_label` names a topic in the metrics."""
         self.app = app
         self.table = table
-        self.sender = BatchSender(self._producer)
+        self._sender = BatchSender(self._producer)
         self._failpoint = failpoint
+        self._topic_label = topic_label
         self._locks: defaultdict[int, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._partition_counts: dict[str, int] = {}
 
@@ -70,11 +83,14 @@ class StrictOrder(Generic[V]):
         async with self._locks[partition]:
             while rest:
                 if not consumer.is_current(fetch):
+                    metrics.STALE_FETCHES.inc()
                     return False
-                result = step(rest, self.table.view(partition))
+                with _timed(metrics.Step.DECIDE):
+                    result = step(rest, self.table.view(partition))
                 if not 0 < result.handled <= len(rest):
                     raise ValueError(f"a step handled {result.handled} of {len(rest)} records")
                 if not await self._carry_out(partition, result, lambda: consumer.is_current(fetch)):
+                    metrics.STALE_FETCHES.inc()
                     return False
                 rest = rest[result.handled :]
             consumer.acknowledge(fetch)
@@ -98,18 +114,26 @@ class StrictOrder(Generic[V]):
     async def _carry_out(self, partition: int, result: StepResult[V], is_current: Callable[[], bool]) -> bool:
         producer = self._producer()
         self._failpoint("after_compute")
-        outputs = await self._placed(producer, result.outputs)
-        if not await self.sender.send(outputs, is_current):
-            return False
+        with _timed(metrics.Step.OUTPUTS):
+            outputs = await self._placed(producer, result.outputs)
+            if not await self._sender.send(metrics.Step.OUTPUTS, outputs, is_current):
+                return False
+        self._count_outputs(result.outputs)
         self._failpoint("after_outputs")
-        changes = self.table.encoded(partition, result.changes)
-        log = (self.table.changelog_topic_name, partition, pack(producer, changes.rows))
-        if not await self.sender.send([log], is_current) or not is_current():
-            return False
+        with _timed(metrics.Step.CHANGELOG):
+            changes = self.table.encoded(partition, result.changes)
+            log = Chain(self.table.changelog_topic_name, partition, pack(producer, changes.rows))
+            if not await self._sender.send(metrics.Step.CHANGELOG, [log], is_current) or not is_current():
+                return False
         self._failpoint("after_changelog")
-        self.table.merge(partition, changes)
+        with _timed(metrics.Step.MERGE):
+            self.table.merge(partition, changes)
         self._failpoint("after_memory")
         return True
+
+    def _count_outputs(self, outputs: Sequence[Output]) -> None:
+        for topic, count in Counter(output.topic for output in outputs).items():
+            metrics.OUTPUTS.labels(self._topic_label(topic)).inc(count)
 
     async def _placed(self, producer: AIOKafkaProducer, outputs: Sequence[Output]) -> list[Chain]:
         """The outputs by topic and partition, packed, in the order given."""
@@ -119,7 +143,7 @@ class StrictOrder(Generic[V]):
             if partition is None:
                 partition = partition_for(output.key, await self._partition_count(producer, output.topic))
             places[output.topic, partition].append((Row(output.key, output.value, output.headers),))
-        return [(topic, partition, pack(producer, rows)) for (topic, partition), rows in places.items()]
+        return [Chain(topic, partition, pack(producer, rows)) for (topic, partition), rows in places.items()]
 
     async def _partition_count(self, producer: AIOKafkaProducer, topic: str) -> int:
         """Asked of the cluster once per topic: a partition count is fixed when the topic is created."""

@@ -14,6 +14,7 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient
 from faust.types import TP, EventT
 
+from agrajag import metrics
 from agrajag.errors import ConfigError
 from agrajag.stream.batches import Row
 from agrajag.stream.memory import REVISION_HEADER, PartitionedMemory, PartitionView, revision_of
@@ -86,6 +87,7 @@ class ChangelogTable(faust.Table[bytes, V], Generic[V]):
     def merge(self, partition: int, changes: EncodedChanges[V]) -> None:
         """Take over changes that the changelog has."""
         self.memory.merge(partition, changes.merged, time.time())
+        metrics.TABLE_ENTRIES.set(len(self.memory))
 
     # --- called by Faust ---
 
@@ -112,6 +114,7 @@ class ChangelogTable(faust.Table[bytes, V], Generic[V]):
     async def on_recovery_completed(self, active_tps: set[TP], standby_tps: set[TP]) -> None:
         self.held = frozenset(tp.partition for tp in active_tps)
         self.memory.keep_only(list(self.held))
+        metrics.TABLE_ENTRIES.set(len(self.memory))
         await super().on_recovery_completed(active_tps, standby_tps)
 
 

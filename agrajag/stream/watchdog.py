@@ -19,6 +19,7 @@ import structlog
 from aiokafka.errors import KafkaError
 from faust.types import TP
 
+from agrajag.metrics import WATCHDOG_EXITS, WatchdogCause
 from agrajag.stream.consumer import Progress
 from agrajag.stream.fetches import FetchApp
 
@@ -39,8 +40,15 @@ class Sample(NamedTuple):
     progress: Mapping[TP, Progress]
 
 
-def stalled(samples: Sequence[Sample], now: float, limit_seconds: float) -> str | None:
-    """What has not moved for `limit_seconds` though it should have, in words, or None.
+class Stall(NamedTuple):
+    """What stands still: a cause for the metrics, and words for the log."""
+
+    cause: WatchdogCause
+    reason: str
+
+
+def stalled(samples: Sequence[Sample], now: float, limit_seconds: float) -> Stall | None:
+    """What has not moved for `limit_seconds` though it should have, or None.
 
     `samples` are in order of time. Nothing is said before they cover the limit.
     """
@@ -48,19 +56,17 @@ def stalled(samples: Sequence[Sample], now: float, limit_seconds: float) -> str 
         return None
     newest = samples[-1]
     if now - newest.at >= limit_seconds:
-        return f"the event loop has not answered for {now - newest.at:.0f} s"
+        return Stall(WatchdogCause.BLOCKED, f"the event loop has not answered for {now - newest.at:.0f} s")
     before = [number for number, sample in enumerate(samples) if sample.at <= now - limit_seconds]
     if not before:
         return None
     window = samples[before[-1] :]
     if not any(sample.settled for sample in window) and window[0].recovered == newest.recovered:
-        return f"a rebalance or recovery has not ended for {limit_seconds:.0f} s"
+        return Stall(WatchdogCause.REBALANCE, f"a rebalance has not ended for {limit_seconds:.0f} s")
     for tp, progress in sorted(newest.progress.items()):
         if all(_waits(sample.progress.get(tp), progress.done) for sample in window):
-            return (
-                f"{tp.topic} partition {tp.partition} stands at {progress.done} of {progress.end}"
-                f" for {limit_seconds:.0f} s"
-            )
+            place = f"{tp.topic} partition {tp.partition} stands at {progress.done} of {progress.end}"
+            return Stall(WatchdogCause.NO_PROGRESS, f"{place} for {limit_seconds:.0f} s")
     return None
 
 
@@ -118,8 +124,9 @@ class Watchdog:
 
     def _judge_for_ever(self) -> None:
         while not self._ended.wait(self._pause_seconds):
-            reason = stalled(list(self._samples), time.monotonic(), self._limit_seconds)
-            if reason is not None and not self._ended.is_set():
-                log.critical("stalled", reason=reason)
+            stall = stalled(list(self._samples), time.monotonic(), self._limit_seconds)
+            if stall is not None and not self._ended.is_set():
+                WATCHDOG_EXITS.labels(stall.cause).inc()
+                log.critical("stalled", cause=stall.cause, reason=stall.reason)
                 self._on_stall()
                 return

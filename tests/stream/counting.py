@@ -8,6 +8,7 @@ Run as a process (`python -m tests.stream.counting '<json of Plan>'`), since it 
 import asyncio
 import json
 import os
+import random
 import signal
 import sys
 from collections.abc import Callable, Sequence
@@ -25,6 +26,7 @@ from agrajag.stream.reemission import Reemission
 from agrajag.stream.running import StreamSettings, create_app, run_worker
 from agrajag.stream.steps import StepResult, StrictOrder
 from agrajag.stream.table import ChangelogTable, refuse_lost_table
+from agrajag.wire.clients import KafkaConnection
 from agrajag.wire.outputs import Output
 
 PARTITIONS = 4
@@ -44,6 +46,8 @@ class Plan:
     """How often it passes that failpoint before."""
     raise_at: str = ""
     """The id of an event at which the step raises."""
+    pause_seconds: float = 0.0
+    """The longest pause of the agent before each fetch, so that fetches wait in queues."""
     session_timeout_seconds: float = 2.0
     stall_seconds: float = 60.0
     broker_wait_seconds: float = 30.0
@@ -55,7 +59,7 @@ class Plan:
     def settings(self) -> StreamSettings:
         return StreamSettings(
             group=self.prefix,
-            bootstrap_servers=self.bootstrap_servers,
+            connection=KafkaConnection(self.bootstrap_servers),
             session_timeout_seconds=self.session_timeout_seconds,
             delivery_timeout_seconds=10.0,
             commit_interval_seconds=0.3,
@@ -147,6 +151,7 @@ def build(plan: Plan) -> FetchApp:
     @app.agent(app.fetch_topic(plan.topic("events"), PARTITIONS))
     async def count(stream: Any) -> None:
         async for fetch in stream:
+            await asyncio.sleep(random.uniform(0, plan.pause_seconds))
             await order.run(fetch, lambda records, view: count_step(plan, records, view))
 
     def publish(partition: int, key: bytes, value: Count) -> list[Output]:
@@ -200,7 +205,9 @@ def listening_sockets() -> int:
 
 def main(plan: Plan) -> int:
     async def prepare() -> None:
-        await refuse_lost_table(plan.topic("changelog"), plan.topic("changed"), **plan.settings().client())
+        await refuse_lost_table(
+            plan.topic("changelog"), plan.topic("changed"), **plan.settings().connection.client_options()
+        )
 
     return run_worker(plan.settings(), lambda: build(plan), prepare)
 
