@@ -1,7 +1,7 @@
 """Boring values for tests: everything has a default, and a test names only what it is about.
 
-What `an_error(...)` and `a_rule(...)` are given may be a field of the record, or of the part inside it that tests speak
-of most: of `error` for a tool call error, of `match` for a rule.
+What `an_error(...)` and `a_rule(...)` are given may be a field of the record, or of the part inside it
+that tests speak of most: of `error` for a tool call error, of `match` for a rule.
 """
 
 from datetime import UTC, datetime, timedelta
