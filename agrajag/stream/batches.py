@@ -51,10 +51,11 @@ class TooLargeError(ValueError):
     """Rows that must stay together do not fit into one record batch: a step has to check before it ends."""
 
 
-def pack(producer: AIOKafkaProducer, groups: Iterable[Sequence[Row]]) -> list[BatchBuilder]:
+def pack(new_batch: Callable[[], BatchBuilder], groups: Iterable[Sequence[Row]]) -> list[BatchBuilder]:
     """As few closed batches as fit, in the order given; the rows of a group are never parted.
 
-    A single row may be larger than a batch: it goes alone, and the broker decides.
+    `new_batch` is a producer's `create_batch`, for batches of `BATCH_BYTES`. A single row may be larger than a batch:
+    it goes alone, and the broker decides.
     """
     packed: list[BatchBuilder] = []
     room = -1
@@ -63,7 +64,7 @@ def pack(producer: AIOKafkaProducer, groups: Iterable[Sequence[Row]]) -> list[Ba
         if need > _ROOM and len(group) > 1:
             raise TooLargeError(f"{len(group)} records of {need} bytes exceed a batch of {_ROOM}")
         if need > room:
-            packed.append(producer.create_batch())
+            packed.append(new_batch())
             room = _ROOM
         for row in group:
             headers = list(row.headers)

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 import structlog
 from mode import CrashingSupervisor
 
-from agrajag.errors import TransientError
 from agrajag.stream.batches import BATCH_BYTES
 from agrajag.stream.fetches import FetchApp
 from agrajag.stream.log_floods import thin_out_logs
@@ -83,10 +82,11 @@ def run_worker(
     build: Callable[[], FetchApp],
     prepare: Callable[[], Awaitable[None]] | None = None,
 ) -> int:
-    """Run a worker until SIGTERM or SIGINT. The exit code: 0 after these, 1 after a crash, 1 without broker.
+    """Run a worker until SIGTERM or SIGINT. The exit code: 0 after these, 1 after a crash.
 
     `build` makes the app and its agents once the broker answers and `prepare` (checks of topics and tables)
-    has passed; what `prepare` raises, ConfigError above all, is the caller's.
+    has passed. Raises TransientError if no broker answers in time, and what `prepare` raises, ConfigError above
+    all.
     """
     return asyncio.run(_run(settings, build, prepare))
 
@@ -104,11 +104,7 @@ async def _run(
     if not preparing.done():
         preparing.cancel()
         return 0
-    try:
-        preparing.result()
-    except TransientError as error:
-        log.critical("broker_missing", error=str(error))
-        return 1
+    preparing.result()
     return await serve(settings, build(), stop)
 
 

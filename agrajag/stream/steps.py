@@ -122,7 +122,7 @@ class StrictOrder(Generic[V]):
         self._failpoint("after_outputs")
         with _timed(metrics.Step.CHANGELOG):
             changes = self.table.encoded(partition, result.changes)
-            log = Chain(self.table.changelog_topic_name, partition, pack(producer, changes.rows))
+            log = Chain(self.table.changelog_topic_name, partition, pack(producer.create_batch, changes.rows))
             if not await self._sender.send(metrics.Step.CHANGELOG, [log], is_current) or not is_current():
                 return False
         self._failpoint("after_changelog")
@@ -143,7 +143,10 @@ class StrictOrder(Generic[V]):
             if partition is None:
                 partition = partition_for(output.key, await self._partition_count(producer, output.topic))
             places[output.topic, partition].append((Row(output.key, output.value, output.headers),))
-        return [Chain(topic, partition, pack(producer, rows)) for (topic, partition), rows in places.items()]
+        return [
+            Chain(topic, partition, pack(producer.create_batch, rows))
+            for (topic, partition), rows in places.items()
+        ]
 
     async def _partition_count(self, producer: AIOKafkaProducer, topic: str) -> int:
         """Asked of the cluster once per topic: a partition count is fixed when the topic is created."""

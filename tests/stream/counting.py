@@ -11,10 +11,11 @@ import os
 import random
 import signal
 import sys
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import orjson
 import structlog
@@ -44,8 +45,9 @@ class Plan:
     """A failpoint at which the process kills itself."""
     die_after: int = 0
     """How often it passes that failpoint before."""
-    raise_at: str = ""
-    """The id of an event at which the step raises."""
+    trouble: Literal["", "raise", "block", "hang"] = ""
+    """What happens at the event `trouble_at`: the step raises or blocks the event loop, or the agent waits for ever."""
+    trouble_at: str = ""
     pause_seconds: float = 0.0
     """The longest pause of the agent before each fetch, so that fetches wait in queues."""
     session_timeout_seconds: float = 2.0
@@ -100,8 +102,10 @@ def count_step(
     outputs = []
     chosen = records[:RECORDS_A_STEP]
     for record in chosen:
-        if record.value.decode() == plan.raise_at:
+        if record.value.decode() == plan.trouble_at and plan.trouble == "raise":
             raise RuntimeError("a bug, for the test's sake")
+        if record.value.decode() == plan.trouble_at and plan.trouble == "block":
+            time.sleep(3_600)
         known = counts.get(record.key) or view.get(record.key) or Count(0, 0, -1)
         if known.applied < record.offset:
             counts[record.key] = replace(
@@ -152,6 +156,8 @@ def build(plan: Plan) -> FetchApp:
     async def count(stream: Any) -> None:
         async for fetch in stream:
             await asyncio.sleep(random.uniform(0, plan.pause_seconds))
+            if plan.trouble == "hang" and any(record.value.decode() == plan.trouble_at for record in fetch):
+                await asyncio.Event().wait()
             await order.run(fetch, lambda records, view: count_step(plan, records, view))
 
     def publish(partition: int, key: bytes, value: Count) -> list[Output]:
@@ -204,12 +210,13 @@ def listening_sockets() -> int:
 
 
 def main(plan: Plan) -> int:
-    async def prepare() -> None:
-        await refuse_lost_table(
-            plan.topic("changelog"), plan.topic("changed"), **plan.settings().connection.client_options()
-        )
+    settings = plan.settings()
 
-    return run_worker(plan.settings(), lambda: build(plan), prepare)
+    async def prepare() -> None:
+        client = settings.connection.client_options()
+        await refuse_lost_table(plan.topic("changelog"), plan.topic("changed"), **client)
+
+    return run_worker(settings, lambda: build(plan), prepare)
 
 
 if __name__ == "__main__":

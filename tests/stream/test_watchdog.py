@@ -1,0 +1,83 @@
+"""When the watchdog thinks that the stream stands still."""
+
+from collections.abc import Sequence
+
+from faust.types import TP
+
+from agrajag.metrics import WatchdogCause
+from agrajag.stream.consumer import Progress
+from agrajag.stream.watchdog import Sample, stalled
+
+A, B = TP("events", 0), TP("events", 1)
+LIMIT = 60.0
+
+
+def samples(
+    *progress: dict[TP, Progress], settled: bool = True, recovered: Sequence[int] = ()
+) -> list[Sample]:
+    """One every ten seconds, from 0."""
+    return [
+        Sample(10.0 * number, settled, recovered[number] if recovered else 0, known)
+        for number, known in enumerate(progress)
+    ]
+
+
+def cause(found: list[Sample], now: float | None = None) -> WatchdogCause | None:
+    stall = stalled(found, found[-1].at if now is None else now, LIMIT)
+    return None if stall is None else stall.cause
+
+
+def test_a_partition_with_lag_that_does_not_move_is_a_stall() -> None:
+    found = samples(*[{A: Progress(5, 9)}] * 7)
+    stall = stalled(found, 60.0, LIMIT)
+    assert stall is not None
+    assert stall.cause is WatchdogCause.NO_PROGRESS
+    assert stall.reason == "events partition 0 stands at 5 of 9 for 60 s"
+
+
+def test_one_standing_partition_among_moving_ones_is_a_stall() -> None:
+    assert (
+        cause(samples(*[{A: Progress(5, 9), B: Progress(n, 99)} for n in range(7)]))
+        is WatchdogCause.NO_PROGRESS
+    )
+
+
+def test_nothing_is_said_before_the_limit() -> None:
+    assert cause(samples(*[{A: Progress(5, 9)}] * 6)) is None
+
+
+def test_nothing_to_do_is_no_stall() -> None:
+    assert cause(samples(*[{A: Progress(9, 9)}] * 30)) is None
+
+
+def test_slow_progress_is_no_stall() -> None:
+    assert cause(samples(*[{A: Progress(n // 6, 1_000)} for n in range(60)])) is None
+
+
+def test_lag_that_began_within_the_limit_is_no_stall() -> None:
+    assert cause(samples(*[{A: Progress(5, 5)}] * 3, *[{A: Progress(5, 9)}] * 6)) is None
+
+
+def test_a_partition_that_came_within_the_limit_is_no_stall() -> None:
+    assert cause(samples(*[{B: Progress(1, 1)}] * 3, *[{A: Progress(5, 9)}] * 6)) is None
+
+
+def test_a_rebalance_that_does_not_end_is_a_stall() -> None:
+    assert cause(samples(*[{}] * 7, settled=False)) is WatchdogCause.REBALANCE
+
+
+def test_a_long_recovery_that_reads_on_is_no_stall() -> None:
+    assert cause(samples(*[{}] * 30, settled=False, recovered=range(30))) is None
+
+
+def test_a_rebalance_after_a_settled_time_is_no_stall_yet() -> None:
+    assert cause(samples(*[{}] * 3) + samples(*[{}] * 8, settled=False)[3:]) is None
+
+
+def test_an_event_loop_that_does_not_answer_is_a_stall() -> None:
+    assert cause(samples({}), now=60.0) is WatchdogCause.BLOCKED
+    assert cause(samples({}), now=59.0) is None
+
+
+def test_without_samples_nothing_is_said() -> None:
+    assert stalled([], 1_000.0, LIMIT) is None
