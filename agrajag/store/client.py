@@ -12,7 +12,7 @@ from pymongo import AsyncMongoClient
 from pymongo.errors import PyMongoError
 
 from agrajag.errors import ConfigError, PermanentError
-from agrajag.store.failures import meaning, translated
+from agrajag.store.failures import translated
 from agrajag.store.health import HealthCollection
 
 log = structlog.get_logger(__name__)
@@ -50,8 +50,8 @@ class Store:
                 raise
         except PermanentError as error:
             raise ConfigError(str(error)) from error
-        except PyMongoError as error:  # of the constructors, before anything is sent
-            raise ConfigError(str(meaning(error, "opening"))) from error
+        except (PyMongoError, ValueError) as error:  # of the constructors, before anything is sent
+            raise ConfigError(f"store: cannot be opened: {error}") from error
         log.info("store_opened", database=database, embedded=embedded)
         return store
 

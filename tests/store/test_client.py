@@ -42,7 +42,7 @@ async def test_another_index_in_the_way_is_a_config_error(store_uri: str, databa
 
 
 @pytest.mark.parametrize(
-    "uri", ["127.0.0.1", "mongodb://", "mongodb://127.0.0.1/?w=-7", "mongodb://a:b:c@127.0.0.1"]
+    "uri", ["http://127.0.0.1", "mongodb://", "mongodb://a:b:c@127.0.0.1", "mongodb://127.0.0.1:no"]
 )
 async def test_a_uri_that_is_none_is_a_config_error(uri: str) -> None:
     with pytest.raises(ConfigError, match="store"):

@@ -1,0 +1,118 @@
+"""Compares the store with the compacted topic that it mirrors: the newest revision of every key must stand in it."""
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from hashlib import blake2b
+from typing import NamedTuple
+
+import bson
+from aiokafka import AIOKafkaConsumer
+
+from agrajag.errors import InputError
+from agrajag.sink.broker import kafka_errors
+from agrajag.sink.routes import ROUTES, Route
+from agrajag.store import Store
+from agrajag.wire.clients import KafkaConnection
+from agrajag.wire.origin import ReceivedRecord
+from agrajag.wire.topics import Topics
+
+_POLL_MS = 500
+
+
+class Fault(StrEnum):
+    """How a document of the store differs from the topic's."""
+
+    MISSING = "missing"
+    EXTRA = "extra"
+    OLDER = "older"
+    NEWER = "newer"
+    OTHER_CONTENT = "other content"
+
+
+class Difference(NamedTuple):
+    """One key on which the two disagree; a revision is None where the document is absent or gone."""
+
+    key: str
+    fault: Fault
+    topic_revision: int | None
+    store_revision: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Books:
+    """The result: how many documents the topic ends with, and where the store is not the same."""
+
+    documents: int
+    differences: tuple[Difference, ...]
+
+
+class _Entry(NamedTuple):
+    revision: int
+    digest: bytes | None  # None: gone
+
+
+async def compare(
+    connection: KafkaConnection, topics: Topics, store: Store, route: Route = ROUTES[0]
+) -> Books:
+    """Reads the topic to its present end and then the collection; both should be at rest.
+
+    Records that belong to the dead letters are passed over. Keeps a few hundred bytes for each key. Raises
+    TransientError or PermanentError if one side cannot be read.
+    """
+    latest: dict[str, _Entry] = {}
+    async for record in _all_records(connection, topics.name(route.topic)):
+        try:
+            write = route.decode(record)
+        except InputError:
+            continue
+        known = latest.get(write.key)
+        if known is None or write.revision > known.revision:
+            digest = None if write.document is None else _digest(bson.encode(write.in_store()))
+            latest[write.key] = _Entry(write.revision, digest)
+    on_topic = {key: entry for key, entry in latest.items() if entry.digest is not None}
+    in_store = {
+        document["_id"]: _Entry(document["revision"], _digest(bytes(document.raw)))
+        async for document in route.collection(store).raw_documents()
+    }
+    return Books(len(on_topic), tuple(_differences(on_topic, in_store)))
+
+
+def _differences(on_topic: Mapping[str, _Entry], in_store: Mapping[str, _Entry]) -> list[Difference]:
+    differences = []
+    for key in sorted(on_topic.keys() | in_store.keys()):
+        wanted, found = on_topic.get(key), in_store.get(key)
+        if wanted == found:
+            continue
+        if wanted is None or found is None:
+            fault = Fault.EXTRA if wanted is None else Fault.MISSING
+        elif found.revision == wanted.revision:
+            fault = Fault.OTHER_CONTENT
+        else:
+            fault = Fault.OLDER if found.revision < wanted.revision else Fault.NEWER
+        differences.append(Difference(key, fault, wanted and wanted.revision, found and found.revision))
+    return differences
+
+
+async def _all_records(connection: KafkaConnection, topic: str) -> AsyncIterator[ReceivedRecord]:
+    """Every record up to the end that the topic has now, read outside of any group."""
+    # Without a group a subscription is given all partitions at once.
+    consumer = AIOKafkaConsumer(
+        topic, **connection.client_options(), group_id=None, auto_offset_reset="earliest"
+    )
+    with kafka_errors(f"reading {topic}"):
+        try:
+            await consumer.start()
+            ends = await consumer.end_offsets(consumer.assignment())
+            unread = {place for place, end in ends.items() if end > 0}
+            while unread:
+                for received in (await consumer.getmany(*unread, timeout_ms=_POLL_MS)).values():
+                    for record in received:
+                        yield record
+                unread = {place for place in unread if await consumer.position(place) < ends[place]}
+        finally:
+            await consumer.stop()
+
+
+def _digest(encoded: bytes) -> bytes:
+    return blake2b(encoded, digest_size=16).digest()

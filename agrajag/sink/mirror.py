@@ -1,0 +1,205 @@
+"""The sink's loop: read, write, and only then commit.
+
+An offset is committed when the store has every document before it on disk and the broker every dead letter. If the
+store is away, the batch in hand waits and is tried again, and reading waits with it; the consumer goes on telling its
+group that it lives. If the group takes partitions away meanwhile, the batch is dropped, and read again by whoever has
+them: writing twice is harmless.
+"""
+
+import asyncio
+import time
+from collections.abc import Collection
+
+import structlog
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRebalanceListener, TopicPartition
+from aiokafka.errors import CommitFailedError, IllegalStateError
+
+from agrajag.errors import InputError, TransientError
+from agrajag.metrics import (
+    COMMITS,
+    DEAD_LETTERS,
+    EVENTS,
+    RETRIES,
+    SINK_BATCHES,
+    SINK_WRITES,
+    STEP_SECONDS,
+    Result,
+    SinkResult,
+    Step,
+)
+from agrajag.sink.batch import Batch, Work
+from agrajag.sink.broker import Group, clients, kafka_errors
+from agrajag.sink.outage import Outage
+from agrajag.sink.routes import Route
+from agrajag.store import Store
+from agrajag.store.guarded import BULK_LIMIT
+from agrajag.wire.clients import KafkaConnection
+from agrajag.wire.dead_letters import dead_letter
+from agrajag.wire.origin import own_place
+from agrajag.wire.reasons import DeadLetterReason
+from agrajag.wire.topics import Topics
+
+log = structlog.get_logger(__name__)
+
+_POLL_MS = 500
+_ANSWER_TIMEOUT_SECONDS = 20.0  # a broker that restarts takes less; then the clients are made anew
+_LAST_COMMIT_TIMEOUT_SECONDS = 5.0
+
+
+class Mirror(ConsumerRebalanceListener):  # type: ignore[misc]
+    """Mirrors the topics of `routes` into an open store, as one member of a consumer group."""
+
+    def __init__(
+        self,
+        connection: KafkaConnection,
+        topics: Topics,
+        store: Store,
+        group: Group,
+        routes: Collection[Route],
+    ) -> None:
+        self._connection = connection
+        self._topics = topics
+        self._store = store
+        self._group = group
+        self._routes = {topics.name(route.topic): route for route in routes}
+        self._store_outage = Outage("store")
+        self._broker_outage = Outage("kafka")
+        self._consumer: AIOKafkaConsumer | None = None
+        self._assignments = 0  # how often partitions were taken away
+        self._uncommitted: dict[TopicPartition, int] = {}
+
+    async def run(self) -> None:
+        """Mirrors until it is cancelled; what is then half written is left uncommitted, to be read again.
+
+        Raises PermanentError if the brokers or the store refuse us.
+        """
+        while True:
+            try:
+                await self._run_once()
+            except TransientError as error:
+                await self._broker_outage.pause(error)
+
+    async def on_partitions_revoked(self, revoked: Collection[TopicPartition]) -> None:
+        """Commits what is written, and has the loop drop the batch in hand."""
+        self._assignments += 1
+        try:
+            await self._commit(_LAST_COMMIT_TIMEOUT_SECONDS)
+        except TransientError as error:
+            log.warning("sink_leaves_partitions_uncommitted", partitions=len(revoked), reason=str(error))
+        self._uncommitted.clear()
+
+    async def on_partitions_assigned(self, assigned: Collection[TopicPartition]) -> None:
+        """The place in each partition is the committed one; nothing of ours depends on it."""
+        log.info("sink_has_partitions", partitions=len(assigned))
+
+    async def _run_once(self) -> None:
+        """One life of the Kafka clients."""
+        async with clients(self._connection, self._group, self._routes.keys(), self) as (
+            consumer,
+            producer,
+        ):
+            self._broker_outage.over()
+            self._consumer = consumer
+            try:
+                while True:
+                    await self._turn(consumer, producer)
+            finally:
+                try:
+                    await self._commit(_LAST_COMMIT_TIMEOUT_SECONDS)
+                except TransientError as error:
+                    log.warning("sink_ends_uncommitted", reason=str(error))
+                self._consumer = None
+                self._uncommitted.clear()
+
+    async def _turn(self, consumer: AIOKafkaConsumer, producer: AIOKafkaProducer) -> None:
+        with kafka_errors("reading"):
+            records = await consumer.getmany(timeout_ms=_POLL_MS, max_records=BULK_LIMIT)
+        assignment = self._assignments
+        batch = Batch(records, self._routes)
+        for place, received in records.items():
+            EVENTS.labels(self._routes[place.topic].topic).inc(len(received))
+        while not await self._stored(batch):
+            if assignment != self._assignments:
+                return
+        await self._set_aside(batch, producer)
+        if assignment == self._assignments:
+            self._uncommitted |= batch.next_offsets
+        await self._commit(_ANSWER_TIMEOUT_SECONDS)
+
+    async def _stored(self, batch: Batch) -> bool:
+        """One try to write all of the batch; False after a pause if the store is away."""
+        started = time.perf_counter()
+        try:
+            while batch.works:
+                await self._store_one(batch.works[-1], batch)
+                batch.works.pop()
+        except TransientError as error:
+            RETRIES.labels(Step.STORE).inc()
+            await self._store_outage.pause(error)
+            return False
+        if batch.next_offsets:
+            STEP_SECONDS.labels(Step.STORE).observe(time.perf_counter() - started)
+            self._store_outage.over()
+        return True
+
+    async def _store_one(self, work: Work, batch: Batch) -> None:
+        written = await work.route.collection(self._store).write(work.writes)
+        SINK_BATCHES.inc()
+        counts = {
+            SinkResult.WRITTEN: written.stored,
+            SinkResult.STALE: written.stale,
+            SinkResult.FAILED: len(written.refused),
+        }
+        for result, count in counts.items():
+            SINK_WRITES.labels(work.route.topic, result).inc(count)
+        for refusal in written.refused:
+            log.error("store_refuses_document", key=refusal.write.key, reason=refusal.reason)
+            error = InputError(DeadLetterReason.PROCESSING_FAILED, f"refused by the store: {refusal.reason}")
+            batch.letters.append((work.source(refusal), error))
+
+    async def _set_aside(self, batch: Batch, producer: AIOKafkaProducer) -> None:
+        if not batch.letters:
+            return
+        acknowledgements = []
+        with kafka_errors("writing dead letters"):
+            async with asyncio.timeout(_ANSWER_TIMEOUT_SECONDS):
+                for record, error in batch.letters:
+                    topic = self._routes[record.topic].topic
+                    letter = dead_letter(record, error, self._topics.dead_letters(topic))
+                    acknowledgements.append(
+                        await producer.send(
+                            letter.topic,
+                            letter.value,
+                            letter.key,
+                            letter.partition,
+                            headers=list(letter.headers),
+                        )
+                    )
+                    DEAD_LETTERS.labels(topic, error.reason).inc()
+                await asyncio.gather(*acknowledgements)
+        record, error = batch.letters[0]
+        log.warning(
+            "records_set_aside",
+            count=len(batch.letters),
+            first=str(own_place(record)),
+            first_reason=error.reason,
+        )
+        batch.letters.clear()
+
+    async def _commit(self, timeout_seconds: float) -> None:
+        """Commits what is written. That the group has moved on is no error: then the next owner writes it again."""
+        offsets = dict(self._uncommitted)
+        if not offsets or self._consumer is None:
+            return
+        with kafka_errors("committing"):
+            try:
+                async with asyncio.timeout(timeout_seconds):
+                    await self._consumer.commit(offsets)
+            except (CommitFailedError, IllegalStateError) as error:
+                COMMITS.labels(Result.FAILED).inc()
+                log.info("sink_commit_refused", reason=type(error).__name__)
+            else:
+                COMMITS.labels(Result.DONE).inc()
+        for place, offset in offsets.items():
+            if self._uncommitted.get(place) == offset:
+                del self._uncommitted[place]

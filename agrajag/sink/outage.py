@@ -1,0 +1,43 @@
+"""How the sink waits for a side that is away: for as long as it takes, and without a log line for every try."""
+
+import asyncio
+import random
+import time
+
+import structlog
+
+from agrajag.errors import TransientError
+
+log = structlog.get_logger(__name__)
+
+FIRST_PAUSE_SECONDS = 0.2
+LONGEST_PAUSE_SECONDS = 10.0
+
+
+class Outage:
+    """Pauses that double up to ten seconds, each shortened at random by up to half, so that sinks do not march in step.
+
+    Logs when the side goes away and when it is back.
+    """
+
+    def __init__(self, side: str) -> None:
+        self._side = side
+        self._since: float | None = None
+        self._tries = 0
+
+    async def pause(self, error: TransientError) -> None:
+        """Sleeps until the next try is due."""
+        if self._since is None:
+            self._since = time.monotonic()
+            log.error("sink_waits", side=self._side, reason=str(error))
+        longest = min(FIRST_PAUSE_SECONDS * 2 ** min(self._tries, 16), LONGEST_PAUSE_SECONDS)
+        self._tries += 1
+        await asyncio.sleep(longest * random.uniform(0.5, 1))  # noqa: S311 - no secret
+
+    def over(self) -> None:
+        """To be called whenever the side has answered."""
+        if self._since is not None:
+            away_seconds = round(time.monotonic() - self._since, 1)
+            log.info("sink_goes_on", side=self._side, away_seconds=away_seconds, tries=self._tries)
+            self._since = None
+            self._tries = 0

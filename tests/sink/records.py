@@ -1,0 +1,94 @@
+"""Writes `health-changed` as a worker would, and reads what the sink makes of it, on a real broker."""
+
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRecord, TopicPartition
+from aiokafka.admin import AIOKafkaAdminClient, NewTopic
+
+from agrajag.model.health import ToolHealth
+from agrajag.model.keys import health_key
+from agrajag.sink.routes import REVISION_HEADER
+from agrajag.wire.clients import KafkaConnection
+from agrajag.wire.partition import partition_for
+from agrajag.wire.topics import Topic, Topics
+
+Record = tuple[str, bytes | None, list[tuple[str, bytes]]]
+"""Key, value and headers."""
+
+
+def key_of(health: ToolHealth) -> str:
+    return health_key(health.tenant_id, health.scope, health.scope_id, health.tool_name)
+
+
+def change(health: ToolHealth) -> Record:
+    return key_of(health), health.to_json(), []
+
+
+def tombstone(key: str, revision: int) -> Record:
+    return key, None, [(REVISION_HEADER, b"%d" % revision)]
+
+
+@asynccontextmanager
+async def _admin(connection: KafkaConnection) -> AsyncIterator[AIOKafkaAdminClient]:
+    client = AIOKafkaAdminClient(**connection.client_options())
+    await client.start()
+    try:
+        yield client
+    finally:
+        await client.close()
+
+
+async def make_topics(connection: KafkaConnection, topics: Topics) -> None:
+    """`health-changed` and its dead letters, as the plan has them."""
+    wanted = {topics.name(Topic.HEALTH_CHANGED), topics.dead_letters(Topic.HEALTH_CHANGED)}
+    new = [
+        NewTopic(planned.name, planned.partitions, 1, topic_configs=planned.config)
+        for planned in topics.planned()
+        if planned.name in wanted
+    ]
+    async with _admin(connection) as admin:
+        await admin.create_topics(new)
+
+
+async def send(connection: KafkaConnection, topics: Topics, records: Iterable[Record]) -> None:
+    """Returns when all are acknowledged, in their order within a key."""
+    name = topics.name(Topic.HEALTH_CHANGED)
+    async with AIOKafkaProducer(**connection.producer_options()) as producer:
+        waiting = [
+            await producer.send(
+                name,
+                value,
+                key.encode(),
+                partition_for(key.encode(), topics.partitions),
+                headers=headers,
+            )
+            for key, value, headers in records
+        ]
+        for acknowledgement in waiting:
+            await acknowledgement
+
+
+async def dead_letters(
+    connection: KafkaConnection, topics: Topics, count: int
+) -> list[ConsumerRecord[bytes, bytes]]:
+    """The first `count` of them."""
+    place = TopicPartition(topics.dead_letters(Topic.HEALTH_CHANGED), 0)
+    consumer = AIOKafkaConsumer(**connection.client_options(), auto_offset_reset="earliest")
+    consumer.assign([place])
+    async with consumer:
+        return [await consumer.getone() for _ in range(count)]
+
+
+async def committed(connection: KafkaConnection, topics: Topics) -> int:
+    """How many records the sinks' group has behind it, over all partitions."""
+    async with _admin(connection) as admin:
+        offsets = await admin.list_consumer_group_offsets(f"{topics.prefix}.sink")
+    return sum(max(place.offset, 0) for place in offsets.values())
+
+
+async def members(connection: KafkaConnection, topics: Topics) -> set[str]:
+    """The ids under which the group's coordinator knows its members."""
+    async with _admin(connection) as admin:
+        described = await admin.describe_consumer_groups([f"{topics.prefix}.sink"])
+    return {member[0] for response in described for group in response.groups for member in group[5]}

@@ -1,0 +1,57 @@
+"""A sink that runs beside a test: as a task, or as a process of its own that can be killed.
+
+python -m tests.sink.running BOOTSTRAP_SERVERS PREFIX STORE_URI DATABASE
+"""
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+from agrajag.sink import Group, run_sink
+from agrajag.wire.clients import KafkaConnection
+from agrajag.wire.topics import Topics
+
+SESSION_TIMEOUT_SECONDS = 1.5
+
+
+async def _run(connection: KafkaConnection, topics: Topics, store_uri: str, database: str) -> None:
+    group = Group(f"{topics.prefix}.sink", SESSION_TIMEOUT_SECONDS)
+    await run_sink(connection, topics, store_uri=store_uri, database=database, group=group)
+
+
+@asynccontextmanager
+async def a_sink(
+    connection: KafkaConnection, topics: Topics, store_uri: str, database: str
+) -> AsyncIterator[asyncio.Task[None]]:
+    """A sink in this process; ended by cancellation. What it raises otherwise fails the test."""
+    task = asyncio.create_task(_run(connection, topics, store_uri, database))
+    try:
+        yield task
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+async def a_sink_process(
+    connection: KafkaConnection, topics: Topics, store_uri: str, database: str
+) -> asyncio.subprocess.Process:
+    """A sink in a process of its own, to be killed by the caller."""
+    return await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "tests.sink.running",
+        connection.bootstrap_servers,
+        topics.prefix,
+        store_uri,
+        database,
+        cwd=Path(__file__).parents[2],
+        stdout=asyncio.subprocess.DEVNULL,
+    )
+
+
+if __name__ == "__main__":
+    bootstrap_servers, prefix, store_uri, database = sys.argv[1:]
+    asyncio.run(_run(KafkaConnection(bootstrap_servers), Topics(prefix, partitions=4), store_uri, database))
