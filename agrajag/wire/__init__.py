@@ -1,1 +1,1 @@
-"""Kafka as Agrajag uses it: records in and out, their keys and partitions."""
+"""Everything about Kafka that is not the stream itself: topics, clients, records in and out, dead letters."""

@@ -1,0 +1,26 @@
+"""The closed list: every metric is named, explained and labelled by closed sets alone."""
+
+from prometheus_client import REGISTRY as EVERYBODYS
+from prometheus_client import generate_latest
+
+from agrajag import metrics
+
+FAMILIES = list(metrics.REGISTRY.collect())
+CLOSED_LABELS = {"topic", "reason", "kind", "outcome", "classification", "step", "result", "cause"}
+
+
+def test_every_metric_is_ours_by_name_and_says_what_it_counts() -> None:
+    assert FAMILIES
+    for family in FAMILIES:
+        assert family.name.startswith("agrajag_")
+        assert family.documentation.endswith(".")
+
+
+def test_labels_come_from_closed_sets() -> None:
+    for collector in vars(metrics).values():
+        assert set(getattr(collector, "_labelnames", ())) <= CLOSED_LABELS
+
+
+def test_nothing_of_ours_is_in_the_registry_that_everybody_shares() -> None:
+    assert b"agrajag_" in generate_latest(metrics.REGISTRY)
+    assert b"agrajag_" not in generate_latest(EVERYBODYS)
