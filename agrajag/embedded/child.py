@@ -9,7 +9,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from agrajag.embedded import watchdog
@@ -22,9 +22,18 @@ class Child:
     """A running server process; the constructor starts it.
 
     `inherited_fd` stays open in the server, so that a lock on it is held until the server too has ended.
+    `environment` stands in for this process's own.
     """
 
-    def __init__(self, command: Sequence[str], *, directory: Path, log_file: Path, inherited_fd: int) -> None:
+    def __init__(
+        self,
+        command: Sequence[str],
+        *,
+        directory: Path,
+        log_file: Path,
+        inherited_fd: int,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
         self.log_file = log_file
         _rotate(log_file)
         self._log_start_bytes = log_file.stat().st_size if log_file.exists() else 0
@@ -35,6 +44,7 @@ class Child:
                 process = subprocess.Popen(
                     command,
                     cwd=directory,
+                    env=environment,
                     stdin=subprocess.DEVNULL,
                     stdout=log_stream,
                     stderr=subprocess.STDOUT,

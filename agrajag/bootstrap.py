@@ -1,0 +1,185 @@
+"""Connects the settings with the concrete parts: the only module that says which adapter stands behind which role.
+
+Each function imports what its role needs when it is called, so that a role runs without the libraries of the others,
+and a missing extra is one line that names it.
+"""
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import structlog
+from aiokafka.admin import AIOKafkaAdminClient
+from aiokafka.errors import KafkaError
+
+from agrajag.errors import ConfigError, TransientError
+from agrajag.settings import Settings
+from agrajag.wire.clients import KafkaConnection, wait_for_broker
+from agrajag.wire.topic_admin import (
+    EnsuredTopics,
+    Finding,
+    ensure_topics,
+    topic_findings,
+)
+from agrajag.wire.topics import Topic
+
+if TYPE_CHECKING:
+    from agrajag.embedded import EmbeddedKafka, EmbeddedStore
+    from agrajag.sink import Books
+    from agrajag.stream.running import StreamSettings
+
+log = structlog.get_logger(__name__)
+
+_WORKER_CANNOT_DO_WITH = frozenset(
+    {"existence", "partition count", "cleanup.policy", "message.timestamp.type"}
+)
+"""A key would be looked for in the wrong partition, the table would be deleted from, revisions would not grow."""
+
+
+async def create_topics(settings: Settings) -> EnsuredTopics:
+    """Make the missing topics. Raises TransientError if no broker answers in time, ConfigError if they refuse."""
+    connection = settings.kafka.connection()
+    await wait_for_broker(connection, settings.kafka.wait_seconds)
+    async with _admin(connection) as admin:
+        return await ensure_topics(
+            admin, settings.topics.topics(), replication_factor=settings.topics.replication_factor
+        )
+
+
+def run_worker(settings: Settings) -> int:
+    """Run a worker until SIGTERM or SIGINT; its exit code: 0 after these, 1 after a crash.
+
+    Raises ConfigError if the topics are not fit for it or its table was lost, TransientError if no broker answers.
+    """
+    with _extra("worker"):
+        from agrajag.documents.rule_files import bundled_rules
+        from agrajag.stream import running
+        from agrajag.stream.worker import build_worker
+    from agrajag.wire.origin import Origins
+
+    topics = settings.topics.topics()
+    in_force = bundled_rules(), settings.policy.policy()
+    seal = settings.worker.origin_key
+    origins = Origins(topics.partitions, seal.get_secret_value().encode() if seal is not None else None)
+    stream = _stream_settings(settings)
+    return running.run_worker(
+        stream,
+        lambda: build_worker(stream, topics, lambda _tenant_id, _project_id: in_force, origins),
+        lambda: _fit_for_worker(settings),
+    )
+
+
+def run_sink(settings: Settings) -> int:
+    """Run a sink until SIGTERM or SIGINT, then 0. Brokers and a store that are away are waited for.
+
+    Raises ConfigError or PermanentError where waiting does not help.
+    """
+    with _extra("worker"):
+        from agrajag import sink
+
+    async def until_stopped() -> None:
+        mirroring = asyncio.create_task(
+            sink.run_sink(
+                settings.kafka.connection(),
+                settings.topics.topics(),
+                store_uri=settings.mongo.uri.get_secret_value(),
+                database=settings.mongo.database,
+            )
+        )
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, mirroring.cancel)
+        try:
+            await mirroring
+        except asyncio.CancelledError:
+            return
+
+    asyncio.run(until_stopped())
+    return 0
+
+
+async def compare_store(settings: Settings) -> "Books":
+    """The store against the compacted topic that it mirrors."""
+    with _extra("worker"):
+        from agrajag.sink import compare
+        from agrajag.store import Store
+    uri = settings.mongo.uri.get_secret_value()
+    async with await Store.open(uri, settings.mongo.database) as store:
+        return await compare(settings.kafka.connection(), settings.topics.topics(), store)
+
+
+def embedded_kafka(data_dir: Path) -> "EmbeddedKafka":
+    """The Kafka of one machine, not yet started."""
+    with _extra("embedded"):
+        from agrajag.embedded import EmbeddedKafka
+    return EmbeddedKafka(data_dir)
+
+
+def embedded_store(data_dir: Path) -> "EmbeddedStore":
+    """The document store of one machine, not yet started."""
+    with _extra("embedded"):
+        from agrajag.embedded import EmbeddedStore
+    return EmbeddedStore(data_dir)
+
+
+def _stream_settings(settings: Settings) -> "StreamSettings":
+    from agrajag.stream.running import StreamSettings
+
+    worker = settings.worker
+    return StreamSettings(
+        group=f"{settings.topics.prefix}.worker",
+        connection=settings.kafka.connection(),
+        session_timeout_seconds=worker.session_timeout_seconds,
+        delivery_timeout_seconds=worker.delivery_timeout_seconds,
+        commit_interval_seconds=worker.commit_interval_seconds,
+        broker_wait_seconds=settings.kafka.wait_seconds,
+        stall_seconds=worker.watchdog_seconds,
+    )
+
+
+async def _fit_for_worker(settings: Settings) -> None:
+    from agrajag.stream.table import refuse_lost_table
+
+    connection, topics = settings.kafka.connection(), settings.topics.topics()
+    async with _admin(connection) as admin:
+        refuse_unfit_topics(await topic_findings(admin, topics))
+    changelog, evidence = topics.name(Topic.HEALTH_CHANGELOG), topics.name(Topic.HEALTH_CHANGED)
+    await refuse_lost_table(changelog, evidence, **connection.client_options())
+
+
+def refuse_unfit_topics(findings: tuple[Finding, ...]) -> None:
+    """Raises ConfigError for the findings that a worker cannot do with; the others are logged."""
+    unfit = [finding for finding in findings if finding.setting in _WORKER_CANNOT_DO_WITH]
+    if any(finding.found is None for finding in unfit):
+        raise ConfigError(*map(str, unfit), "create the topics first: agrajag topics create")
+    if unfit:
+        raise ConfigError(*map(str, unfit))
+    for finding in findings:
+        log.warning("topic_differs", finding=str(finding))
+
+
+@asynccontextmanager
+async def _admin(connection: KafkaConnection) -> AsyncIterator[AIOKafkaAdminClient]:
+    admin = AIOKafkaAdminClient(**connection.client_options())
+    try:
+        await admin.start()
+    except (KafkaError, OSError, TimeoutError) as error:
+        raise TransientError(f"kafka: no answer from {connection.bootstrap_servers}: {error}") from error
+    try:
+        yield admin
+    finally:
+        await admin.close()
+
+
+@contextmanager
+def _extra(name: str) -> Iterator[None]:
+    """Turns a library that is not installed into the extra that brings it."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("agrajag"):
+            raise
+        raise ConfigError(f"{error.name} is not installed; pip install 'agrajag[{name}]'") from error

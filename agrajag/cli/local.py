@@ -1,0 +1,127 @@
+"""All parts of Agrajag on one machine: which run here, what each is told, and where they listen.
+
+Kafka and the store come first, then the topics, then worker and sink; the end goes the other way round.
+"""
+
+import os
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from agrajag import bootstrap
+from agrajag.addresses import without_credentials
+from agrajag.cli.role_process import RoleProcess
+from agrajag.cli.supervision import Supervisor
+from agrajag.embedded.directory import DataDirectory
+from agrajag.settings import Settings, load_settings
+from agrajag.wire.topics import EMBEDDED_PARTITIONS
+
+if TYPE_CHECKING:
+    from agrajag.embedded import EmbeddedKafka, EmbeddedStore
+
+ROLES = ("worker", "sink")
+
+_KAFKA = "AGRAJAG_KAFKA_BOOTSTRAP_SERVERS"
+_MONGO = "AGRAJAG_MONGO_URI"
+_PARTITIONS = "AGRAJAG_TOPICS_PARTITIONS"
+_SECURITY = "AGRAJAG_KAFKA_SECURITY_PROTOCOL"
+_ADDRESS_LATER = {_KAFKA: "127.0.0.1:1", _MONGO: "mongodb://127.0.0.1:1"}
+
+
+class Listing(NamedTuple):
+    """One line of what listens where; `log_file` is None for a part that runs elsewhere."""
+
+    part: str
+    address: str
+    log_file: Path | None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to run here. An address given stands for a part that runs elsewhere and is not started.
+
+    `environment` has the settings of the parts; what is said of addresses in it gives way to the plan.
+    """
+
+    data_dir: Path
+    kafka: str | None
+    mongo_uri: str | None
+    environment: Mapping[str, str]
+
+    def variables(self, kafka: str, mongo_uri: str) -> dict[str, str]:
+        """The environment of the roles, given where Kafka and the store are."""
+        found = {**self.environment, _KAFKA: kafka, _MONGO: mongo_uri}
+        if self.kafka is None:
+            found[_SECURITY] = "PLAINTEXT"
+            found.setdefault(_PARTITIONS, str(EMBEDDED_PARTITIONS))
+        return found
+
+    def check(self) -> None:
+        """Raises ConfigError for settings that no part would start with, before any is started."""
+        load_settings(
+            self.variables(self.kafka or _ADDRESS_LATER[_KAFKA], self.mongo_uri or _ADDRESS_LATER[_MONGO])
+        )
+
+
+@dataclass(frozen=True)
+class LocalParts:
+    """The parts, running."""
+
+    supervisor: Supervisor
+    settings: Settings
+    listings: tuple[Listing, ...]
+    created_topics: tuple[str, ...]
+    findings: tuple[str, ...]
+
+
+@asynccontextmanager
+async def local_parts(plan: Plan, tell: Callable[[str], None]) -> AsyncIterator[LocalParts]:
+    """Everything in `plan`, up; ended on leaving, in whatever way.
+
+    Whoever uses it keeps `supervisor.watch()` running. Raises ConfigError if the data directory is in use or a
+    setting is wrong, TransientError if a part does not come up.
+    """
+    plan.check()
+    directory = DataDirectory(plan.data_dir)
+    directory.acquire()
+    supervisor = Supervisor(tell)
+    try:
+        yield await _started(plan, directory, supervisor)
+    finally:
+        await supervisor.stop()
+        directory.release()
+
+
+async def _started(plan: Plan, directory: DataDirectory, supervisor: Supervisor) -> LocalParts:
+    kafka = bootstrap.embedded_kafka(directory.path / "kafka") if plan.kafka is None else None
+    store = bootstrap.embedded_store(directory.path / "store") if plan.mongo_uri is None else None
+    await supervisor.start(*(part for part in (kafka, store) if part is not None))
+    variables = plan.variables(_kafka_address(plan, kafka), _mongo_uri(plan, store))
+    settings = load_settings(variables)
+    ensured = await bootstrap.create_topics(settings)
+    roles = [
+        RoleProcess(name, variables, directory.path / f"{name}.log", directory.lock_fd) for name in ROLES
+    ]
+    await supervisor.start(*roles)
+    mongo = without_credentials(settings.mongo.uri.get_secret_value())
+    listings = (
+        Listing("kafka", settings.kafka.bootstrap_servers, kafka.log_file if kafka is not None else None),
+        Listing("store", mongo, store.log_file if store is not None else None),
+        *(Listing(role.name, "-", role.log_file) for role in roles),
+    )
+    return LocalParts(supervisor, settings, listings, ensured.created, tuple(map(str, ensured.findings)))
+
+
+def _kafka_address(plan: Plan, kafka: "EmbeddedKafka | None") -> str:
+    return kafka.bootstrap_servers if kafka is not None else plan.kafka or ""
+
+
+def _mongo_uri(plan: Plan, store: "EmbeddedStore | None") -> str:
+    return store.uri if store is not None else plan.mongo_uri or ""
+
+
+def own_environment() -> dict[str, str]:
+    """The environment of this process."""
+    return dict(os.environ)
