@@ -6,7 +6,7 @@ fields win.
 """
 
 import base64
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from enum import StrEnum
 from functools import lru_cache
@@ -95,8 +95,14 @@ def binary_headers(event_type: EventType, source: str, event_id: str) -> Headers
 
 
 def binary_attributes(headers: ReceivedHeaders) -> Attributes:
-    """Id and time from `ce_*` headers; the first of a name counts."""
-    return Attributes(_text(_first(headers, "ce_id")), _text(_first(headers, "ce_time")))
+    """Id and time from `ce_*` headers; the last of a name counts."""
+    event_id = time = None
+    for name, value in headers:
+        if name == "ce_id":
+            event_id = value
+        elif name == "ce_time":
+            time = value
+    return Attributes(_text(event_id), _text(time))
 
 
 def opened_envelope(tree: dict[str, Any], headers: ReceivedHeaders) -> Envelope | None:
@@ -105,7 +111,9 @@ def opened_envelope(tree: dict[str, Any], headers: ReceivedHeaders) -> Envelope 
     It is one if the content type says so, or if it has a `specversion` and data: many producers set no
     content type. Raises InputError if the envelope holds no readable event.
     """
-    declared = (_first(headers, "content-type") or b"").lower().startswith(_STRUCTURED)
+    declared = any(
+        name == "content-type" and (value or b"").lower().startswith(_STRUCTURED) for name, value in headers
+    )
     has_event = "data" in tree or "data_base64" in tree
     if not declared and not ("specversion" in tree and has_event):
         return None
@@ -118,10 +126,6 @@ def opened_envelope(tree: dict[str, Any], headers: ReceivedHeaders) -> Envelope 
         return Envelope(attributes, base64.b64decode(tree["data_base64"], validate=True))
     except (ValueError, TypeError):
         raise InputError(DeadLetterReason.BAD_ENVELOPE, "data_base64 is not base64") from None
-
-
-def _first(headers: Iterable[tuple[str, bytes | None]], name: str) -> bytes | None:
-    return next((value for key, value in headers if key == name), None)
 
 
 def _text(value: bytes | None) -> str | None:

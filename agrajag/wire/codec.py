@@ -59,7 +59,10 @@ def decode(model: type[M], record: ReceivedRecord, origin: Origin | None = None)
         fields = decoded.__dict__
         if fields["event_id"] is None or fields["occurred_at"] is None:
             changes = _named(fields, record, attributes, origin) | (changes or {})
-    return decoded.with_changes(**changes) if changes else decoded
+    if changes:
+        # In place: nobody else has seen it yet, and a copy would cost as much as all the rest.
+        decoded.__dict__.update(changes)
+    return decoded
 
 
 def encode(record: WireModel, event_type: EventType, source: str, event_id: str) -> tuple[bytes, Headers]:
@@ -130,7 +133,9 @@ def _corrections(value: Any, checks: _Checks) -> dict[str, Any] | None:
             changes = {**(changes or {}), name: None}
     for name in checks.times:
         time = fields[name]
-        if time is not None and time.tzinfo is not _ZULU:
+        if (
+            time is not None and time.tzinfo is not _ZULU
+        ):  # told apart by identity: it is asked for each event
             changes = {**(changes or {}), name: _in_utc(time)}
     if checks.has_scope and fields["scope_id"] == SYSTEM_USER and fields["scope"] is Scope.USER:
         raise InputError(DeadLetterReason.INVALID_FIELD, "scopeId: names no user")
@@ -153,6 +158,8 @@ def _corrected(value: Any) -> Any:
 
 
 def _in_utc(time: datetime) -> datetime:
+    if time.tzinfo is _ZULU:
+        return time
     try:
         return time.astimezone(UTC)
     except OverflowError:
