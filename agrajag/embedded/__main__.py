@@ -1,4 +1,4 @@
-"""`python -m agrajag.embedded prepare`: fetches and verifies the jars, so that no later start has to."""
+"""`python -m agrajag.embedded prepare`: fetches and tries what the embedded Kafka runs from."""
 
 import sys
 from pathlib import Path
@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-from agrajag.embedded.jars import default_cache_dir, prepare_jars
-from agrajag.embedded.java import find_java
+from agrajag.embedded.prepare import prepare_kafka
 from agrajag.errors import AgrajagError, ConfigError
 
 app = typer.Typer(add_completion=False)
@@ -28,12 +27,11 @@ def prepare(
     """Fetch and verify what the embedded Kafka runs from."""
     repositories = {f"repository-{number}": url for number, url in enumerate(repository or [], start=1)}
     try:
-        java = find_java()
-        jars = prepare_jars(cache_dir, repositories or None)
+        jars = prepare_kafka(cache_dir, repositories or None)
     except AgrajagError as error:
         typer.echo(str(error), err=True)
         sys.exit(2 if isinstance(error, ConfigError) else 1)
-    typer.echo(f"{len(jars)} jars in {cache_dir or default_cache_dir()}, run by {java}")
+    typer.echo(f"Apache Kafka is ready: {len(jars)} jars in {jars[0].parent}")
 
 
 if __name__ == "__main__":

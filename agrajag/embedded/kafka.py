@@ -6,12 +6,11 @@ half made.
 
 import asyncio
 import base64
-import os
 import re
 import shutil
 import subprocess
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from aiokafka.errors import KafkaError
 
 from agrajag.embedded import ports
 from agrajag.embedded.child import last_message
+from agrajag.embedded.class_archive import archive_file
 from agrajag.embedded.directory import disk_free_bytes
 from agrajag.embedded.jars import prepare_jars
 from agrajag.embedded.java import find_java
@@ -69,9 +69,9 @@ _JVM_OPTIONS = (
 class EmbeddedKafka(EmbeddedServer):
     """A Kafka broker for one machine; topics are never created by themselves.
 
-    `properties` are added to the server's and win over them. `cache_dir` and `repositories` say where its
-    jars are kept and fetched from (agrajag.embedded.jars), `java` which runtime is used, `heap_mb` how much
-    it may take.
+    `properties` are added to the server's and win over them, `jvm_options` to Java's. `cache_dir` and
+    `repositories` say where its jars are kept and fetched from (agrajag.embedded.jars), `java` which runtime
+    is used, `heap_mb` how much it may take.
     """
 
     name = "kafka"
@@ -84,10 +84,11 @@ class EmbeddedKafka(EmbeddedServer):
         port: int = 0,
         properties: Mapping[str, str] | None = None,
         heap_mb: int = 256,
+        jvm_options: Sequence[str] = (),
         java: Path | None = None,
         cache_dir: Path | None = None,
         repositories: Mapping[str, str] | None = None,
-        start_timeout_seconds: float = 60.0,
+        start_timeout_seconds: float = 120.0,
         stop_timeout_seconds: float = 20.0,
         free_bytes: Callable[[Path], int] = disk_free_bytes,
     ) -> None:
@@ -100,6 +101,7 @@ class EmbeddedKafka(EmbeddedServer):
         )
         self._properties = dict(properties or {})
         self._heap_mb = heap_mb
+        self._jvm_options = tuple(jvm_options)
         self._java = java
         self._cache_dir = cache_dir
         self._repositories = repositories
@@ -113,8 +115,15 @@ class EmbeddedKafka(EmbeddedServer):
 
     def _prepare(self) -> None:
         java = find_java(self._java)
-        class_path = os.pathsep.join(map(str, prepare_jars(self._cache_dir, self._repositories)))
-        self._program = [str(java), f"-Xmx{self._heap_mb}m", *_JVM_OPTIONS, "-cp", class_path]
+        class_path = prepare_jars(self._cache_dir, self._repositories)
+        archive = archive_file(java, class_path)
+        options = [
+            f"-Xmx{self._heap_mb}m",
+            *_JVM_OPTIONS,
+            *([f"-XX:SharedArchiveFile={archive}"] if archive.exists() else []),
+            *self._jvm_options,
+        ]
+        self._program = [str(java), *options, "-cp", ":".join(map(str, class_path))]
 
     def _command(self) -> list[str]:
         if not self._logs.exists():

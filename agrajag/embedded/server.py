@@ -40,7 +40,7 @@ class EmbeddedServer(ABC):
         data_dir: Path,
         *,
         port: int = 0,
-        start_timeout_seconds: float = 60.0,
+        start_timeout_seconds: float = 120.0,
         stop_timeout_seconds: float = 20.0,
         free_bytes: Callable[[Path], int] = disk_free_bytes,
     ) -> None:
@@ -69,12 +69,13 @@ class EmbeddedServer(ABC):
     @property
     def pid(self) -> int | None:
         """The server's process id, None when it does not run."""
-        return self._child.pid if self._child is not None and self.alive else None
+        child = self._child
+        return child.pid if child is not None and child.exit_code() is None else None
 
     @property
     def alive(self) -> bool:
         """Whether the server process runs."""
-        return self._child is not None and self._child.exit_code() is None
+        return self.pid is not None
 
     def check(self) -> None:
         """Raises TransientError, with the last line of the log, if the server was started and has died."""

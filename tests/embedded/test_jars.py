@@ -165,7 +165,7 @@ def test_a_cache_that_cannot_be_made_is_named(tmp_path: Path) -> None:
 def test_prepare_tells_what_is_missing_by_its_exit_code(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "agrajag.embedded", "prepare"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout.split(" in ")[0]) == (0, "46 jars")
+    assert (done.returncode, done.stdout.split(" in ")[0]) == (0, "Apache Kafka is ready: 46 jars")
     away = [f"--cache-dir={tmp_path}", f"--repository=http://{ports.LOOPBACK}:{ports.pick_free()}"]
     failed = subprocess.run([*command, *away], capture_output=True, text=True, check=False)
     assert failed.returncode == 1

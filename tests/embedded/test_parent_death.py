@@ -56,6 +56,11 @@ def test_a_server_that_its_parent_has_ended_is_no_longer_watched(tmp_path: Path)
     eventually_blocking(lambda: not watchdogs & _children_running("watchdog.py"))
 
 
+def test_a_ctrl_c_in_the_terminal_reaches_the_parent_alone(store: EmbeddedStore) -> None:
+    assert store.pid is not None
+    assert os.getsid(store.pid) == store.pid != os.getsid(0)
+
+
 def _children_running(script: str) -> set[int]:
     children = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
     return {int(pid) for pid in children if script in Path(f"/proc/{pid}/cmdline").read_text()}
