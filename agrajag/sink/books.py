@@ -7,9 +7,10 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 import bson
-from aiokafka import AIOKafkaConsumer
+from aiokafka import AIOKafkaConsumer, TopicPartition
+from aiokafka.admin import AIOKafkaAdminClient
 
-from agrajag.errors import InputError
+from agrajag.errors import InputError, PermanentError
 from agrajag.sink.broker import kafka_errors
 from agrajag.sink.routes import ROUTES, Route
 from agrajag.store import Store
@@ -96,14 +97,13 @@ def _differences(on_topic: Mapping[str, _Entry], in_store: Mapping[str, _Entry])
 
 async def _all_records(connection: KafkaConnection, topic: str) -> AsyncIterator[ReceivedRecord]:
     """Every record up to the end that the topic has now, read outside of any group."""
-    # Without a group a subscription is given all partitions at once.
-    consumer = AIOKafkaConsumer(
-        topic, **connection.client_options(), group_id=None, auto_offset_reset="earliest"
-    )
+    places = await _partitions(connection, topic)
+    consumer = AIOKafkaConsumer(**connection.client_options(), group_id=None, auto_offset_reset="earliest")
+    consumer.assign(places)
     with kafka_errors(f"reading {topic}"):
         try:
             await consumer.start()
-            ends = await consumer.end_offsets(consumer.assignment())
+            ends = await consumer.end_offsets(places)
             unread = {place for place, end in ends.items() if end > 0}
             while unread:
                 for received in (await consumer.getmany(*unread, timeout_ms=_POLL_MS)).values():
@@ -112,6 +112,19 @@ async def _all_records(connection: KafkaConnection, topic: str) -> AsyncIterator
                 unread = {place for place in unread if await consumer.position(place) < ends[place]}
         finally:
             await consumer.stop()
+
+
+async def _partitions(connection: KafkaConnection, topic: str) -> list[TopicPartition]:
+    admin = AIOKafkaAdminClient(**connection.client_options())
+    with kafka_errors(f"asking for {topic}"):
+        try:
+            await admin.start()
+            (described,) = await admin.describe_topics([topic])
+        finally:
+            await admin.close()
+    if described["error_code"]:
+        raise PermanentError(f"kafka: there is no topic {topic}")
+    return [TopicPartition(topic, partition["partition"]) for partition in described["partitions"]]
 
 
 def _digest(encoded: bytes) -> bytes:

@@ -60,7 +60,7 @@ class HealthCollection(GuardedCollection):
 
     async def cascade(self, caller: Caller, tool_name: str) -> list[ToolHealth]:
         """The documents of the tool that apply to the caller, narrowest scope first."""
-        keys = [key for _, key in caller.keys(tool_name)]
+        keys = caller.keys(tool_name)
         with translated("reading the health documents of a caller"):
             documents = await self._collection.find({"_id": {"$in": keys}, **PRESENT}).to_list()
         documents.sort(key=lambda document: keys.index(document["_id"]))

@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRecord, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
+from aiokafka.errors import KafkaError
 
 from agrajag.model.health import ToolHealth
 from agrajag.model.keys import health_key
@@ -81,9 +82,12 @@ async def dead_letters(
 
 
 async def committed(connection: KafkaConnection, topics: Topics) -> int:
-    """How many records the sinks' group has behind it, over all partitions."""
-    async with _admin(connection) as admin:
-        offsets = await admin.list_consumer_group_offsets(f"{topics.prefix}.sink")
+    """How many records the sinks' group has behind it, over all partitions; AssertionError while nobody can tell."""
+    try:
+        async with _admin(connection) as admin:
+            offsets = await admin.list_consumer_group_offsets(f"{topics.prefix}.sink")
+    except KafkaError as error:
+        raise AssertionError(f"the broker does not tell: {error}") from error
     return sum(max(place.offset, 0) for place in offsets.values())
 
 
