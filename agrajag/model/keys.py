@@ -1,13 +1,14 @@
 """Record keys: the parts of an identity joined by `|`, each part escaped so that no other identity gives the same key.
 
 All documents of one tool of one tenant share the key of `tool_key` and so one partition, whatever their scope. Inside a
-part `%` is written `%25` and `|` is written `%7C`; nothing else is changed, so that a producer in any
-language can build the key of an ordinary tool by hand.
+part `%` is written `%25` and `|` is written `%7C`, and a project that is called `-` is written `%2D`; nothing else is
+changed, so that a producer in any language can build the key of an ordinary tool by hand.
 """
 
 from agrajag.model.enums import Scope
 
 NO_PROJECT = "-"
+_ESCAPED_DASH = "%2D"
 
 
 def _escaped(part: str) -> str:
@@ -31,6 +32,8 @@ def health_key(tenant_id: str, scope: Scope, scope_id: str, tool_name: str) -> s
 
 def lane_key(tenant_id: str, project_id: str | None) -> str:
     """`tenant|project`: the ordered queue of one project's diagnosis jobs; `tenant|-` where there is no project."""
+    if project_id == NO_PROJECT:
+        return f"{_escaped(tenant_id)}|{_ESCAPED_DASH}"
     return f"{_escaped(tenant_id)}|{_escaped(project_id) if project_id else NO_PROJECT}"
 
 
@@ -48,4 +51,4 @@ def parts(key: str) -> tuple[str, ...]:
     """The parts of a key as they were before they were joined."""
     if "%" not in key:
         return tuple(key.split("|"))
-    return tuple(part.replace("%7C", "|").replace("%25", "%") for part in key.split("|"))
+    return tuple(part.replace("%7C", "|").replace("%2D", "-").replace("%25", "%") for part in key.split("|"))
