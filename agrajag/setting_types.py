@@ -28,11 +28,12 @@ def _duration(value: object) -> object:
 
 
 def _brokers(value: str) -> str:
-    for server in value.split(","):
-        host, colon, port = server.strip().rpartition(":")
+    servers = [server.strip() for server in value.split(",")]
+    for server in servers:
+        host, colon, port = server.rpartition(":")
         if not (colon and host and port.isdigit() and 0 < int(port) < 65_536):
             raise wrong("host:port, several separated by commas")
-    return value
+    return ",".join(servers)
 
 
 def _readable(path: Path) -> Path:

@@ -26,7 +26,7 @@ def test_without_any_variable_the_defaults_are_those_of_the_parts() -> None:
     assert settings.policy.policy() == Policy()
     assert settings.topics.topics() == Topics()
     assert settings.kafka.connection() == KafkaConnection()
-    assert settings.data_dir == Path.home() / ".local/share/agrajag"
+    assert settings.data_dir == Path(".agrajag")
 
 
 def test_variables_reach_the_values_that_the_parts_are_given(tmp_path: Path) -> None:
@@ -47,7 +47,7 @@ def test_variables_reach_the_values_that_the_parts_are_given(tmp_path: Path) -> 
         }
     )
     connection = settings.kafka.connection()
-    assert (connection.bootstrap_servers, connection.security_protocol) == ("a:1, b:2", "SASL_SSL")
+    assert (connection.bootstrap_servers, connection.security_protocol) == ("a:1,b:2", "SASL_SSL")
     assert (connection.sasl_username, connection.sasl_password) == ("bob", PASSWORD)
     assert connection.ssl_ca_file == certificate
     assert settings.topics.topics() == Topics("acme.prod", 4)
