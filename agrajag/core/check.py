@@ -37,7 +37,7 @@ def check_result(
     """The answer to one error, given the document it was written to, as that stands after the step."""
     event, rule = arrival.event, verdict.rule
     classification = rule.classification if rule else Classification.UNCLEAR
-    return CheckResult.trusted(
+    return CheckResult(
         event_id=arrival.event_id,
         reply_to=event.reply_to,
         tenant_id=event.tenant_id,

@@ -24,6 +24,7 @@ class Draft:
     __slots__ = (
         "_base",
         "_jobs",
+        "_open_jobs",
         "appended_ms",
         "applied",
         "coalesced",
@@ -42,7 +43,8 @@ class Draft:
     def __init__(self, key: str, base: HealthEntry | None) -> None:
         self.key = key
         self._base = base
-        self._jobs: dict[str, OpenJob] | None = None
+        self._jobs = {job.job_id: job for job in base.jobs} if base else {}
+        self._open_jobs: dict[str, OpenJob] = {}
         self.errors = self.suppressed = self.coalesced = self.jobs_started = 0
         self.touched_at: datetime | None = None
         self.appended_ms = 0
@@ -90,35 +92,50 @@ class Draft:
                 return
         self.cooldowns.append(entry)
 
-    @property
-    def jobs(self) -> dict[str, OpenJob]:
-        """The jobs in flight, by id."""
-        if self._jobs is None:
-            known = self._base.jobs if self._base else ()
-            self._jobs = {job.job_id: OpenJob(job) for job in known}
-        return self._jobs
+    def jobs_in_flight(self) -> Iterator[DiagnosisJob]:
+        """The jobs as they stand now."""
+        for job_id, job in self._jobs.items():
+            joined = self._open_jobs.get(job_id)
+            yield job if joined is None else joined.frozen()
+
+    def has_job(self, job_id: str) -> bool:
+        """Whether the job is in flight here."""
+        return job_id in self._jobs
+
+    def open_job(self, job_id: str | None) -> OpenJob | None:
+        """The job for an error to join; None where it is not in flight here."""
+        job = self._jobs.get(job_id) if job_id is not None else None
+        if job is None:
+            return None
+        joined = self._open_jobs.get(job.job_id)
+        if joined is None:
+            joined = self._open_jobs[job.job_id] = OpenJob(job)
+        return joined
 
     def has_room_for_job(self, limit: int, clock: datetime) -> bool:
         """Whether one more job may be in flight here; those whose lease has ended make room."""
-        if len(self.jobs) >= limit:
-            self._jobs = {job_id: job for job_id, job in self.jobs.items() if clock < job.lease_until}
-        return len(self.jobs) < limit
+        if len(self._jobs) >= limit:
+            self._jobs = {job_id: job for job_id, job in self._jobs.items() if clock < job.lease_until}
+        return len(self._jobs) < limit
 
-    def open_job(self, job: DiagnosisJob) -> None:
+    def start_job(self, job: DiagnosisJob) -> None:
         """Take up a new job."""
-        self.jobs[job.job_id] = OpenJob(job)
+        self._jobs[job.job_id] = job
         self.jobs_started += 1
+
+    @property
+    def scope(self) -> Scope:
+        """The scope that the document is about."""
+        return Scope(parts(self.key)[1])
 
     def frozen(self) -> HealthEntry:
         """The entry after the step. Its revision is above the old one and not below the newest record's append time."""
         base = self._base
         revision = max(base.revision + 1 if base else 0, self.appended_ms)
-        jobs = base.jobs if base else ()
-        if self._jobs is not None:
-            jobs = tuple(job.frozen() for job in self._jobs.values())
+        jobs = tuple(self.jobs_in_flight())
         health = self._frozen_health(revision)
         if base is None:
-            return HealthEntry.trusted(revision=revision, health=health, applied=self.applied, jobs=jobs)
+            return HealthEntry(revision=revision, health=health, applied=self.applied, jobs=jobs)
         return base.with_changes(revision=revision, health=health, applied=self.applied, jobs=jobs)
 
     def _frozen_health(self, revision: int) -> ToolHealth:
@@ -129,7 +146,7 @@ class Draft:
         cooldowns = tuple(self.cooldowns)
         if known is None:
             tenant_id, scope, scope_id, tool_name = parts(self.key)
-            return ToolHealth.trusted(
+            return ToolHealth(
                 revision=revision,
                 tenant_id=tenant_id,
                 scope=Scope(scope),
@@ -152,7 +169,7 @@ class Draft:
         )
 
     def _counted(self, before: HealthCounters) -> HealthCounters:
-        return HealthCounters.trusted(
+        return HealthCounters(
             errors=before.errors + self.errors,
             suppressed=before.suppressed + self.suppressed,
             coalesced=before.coalesced + self.coalesced,
@@ -176,9 +193,9 @@ class Drafts:
             draft = self._drafts[key] = None if entry is None else Draft(key, entry)
             return draft
 
-    def present(self, keys: Iterable[tuple[Scope, str]]) -> list[tuple[Scope, Draft]]:
+    def present(self, keys: Iterable[str]) -> list[Draft]:
         """The drafts of those documents that exist, in the order given."""
-        return [(scope, draft) for scope, key in keys if (draft := self.find(key)) is not None]
+        return [draft for key in keys if (draft := self.find(key)) is not None]
 
     def make(self, key: str) -> Draft:
         """The draft of a document, new if there is none."""

@@ -7,7 +7,7 @@ ordinary sentence matches: a number alone ("took 300 ms") is never a status.
 import json
 import re
 from collections.abc import Iterator
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any
 
 from agrajag.core.exceptions import class_names
@@ -22,42 +22,46 @@ _known_names = lru_cache(maxsize=4096)(class_names)
 
 
 class Features:
-    """Lazily drawn views of one error; equal events give equal features."""
+    """Views of one error, each drawn when a rule first needs it; equal events give equal features."""
+
+    __slots__ = ("_error_codes", "_exception_names", "_text", "error", "event", "http_status")
 
     def __init__(self, event: ToolCallError) -> None:
         self.event = event
-        self.error = event.error
-
-    @cached_property
-    def http_status(self) -> int | None:
+        self.error = error = event.error
+        self.http_status: int | None = error.http_status
         """The reported status, else the first one that the message or body states beyond doubt."""
-        if self.error.http_status is not None:
-            return self.error.http_status
-        for text in (self.error.message, self.error.body):
-            if text and (found := _STATUS_IN_TEXT.search(text)):
-                return int(found[1] or found[2])
-        return None
+        if self.http_status is None:
+            self.http_status = _status_in(error.message) or _status_in(error.body)
+        self._exception_names: frozenset[str] | None = None
+        self._text: str | None = None
+        self._error_codes: frozenset[str] | None = None
 
-    @cached_property
+    @property
     def exception_names(self) -> frozenset[str]:
         """Names of the exception and its causes, as rules may call them."""
-        error = self.error
-        if error.exception_type is None:
-            return _known_names(error.exception_chain)
-        return _known_names((error.exception_type, *error.exception_chain))
+        if self._exception_names is None:
+            error = self.error
+            outermost = () if error.exception_type is None else (error.exception_type,)
+            self._exception_names = _known_names(outermost + error.exception_chain)
+        return self._exception_names
 
-    @cached_property
+    @property
     def text(self) -> str:
         """Message and body in lower case: what `bodyContains` searches."""
-        return f"{self.error.message or ''}\n{self.error.body or ''}".lower()
+        if self._text is None:
+            self._text = f"{self.error.message or ''}\n{self.error.body or ''}".lower()
+        return self._text
 
-    @cached_property
+    @property
     def error_codes(self) -> frozenset[str]:
         """The reported error code and the `error.code` of a JSON body."""
-        found = set(_codes_in(self._json_body))
-        if self.error.error_code:
-            found.add(self.error.error_code)
-        return frozenset(found)
+        if self._error_codes is None:
+            found = set(_codes_in(_json_object(self.error.body)))
+            if self.error.error_code:
+                found.add(self.error.error_code)
+            self._error_codes = frozenset(found)
+        return self._error_codes
 
     def header(self, name: str) -> str | None:
         """The value of a response header, whatever its case."""
@@ -67,15 +71,20 @@ class Features:
                 return value
         return None
 
-    @cached_property
-    def _json_body(self) -> Any:
-        body = (self.error.body or "").lstrip()
-        if not body.startswith("{"):
-            return None
-        try:
-            return json.loads(body)
-        except (ValueError, RecursionError):
-            return None
+
+def _status_in(text: str | None) -> int | None:
+    found = _STATUS_IN_TEXT.search(text) if text else None
+    return int(found[1] or found[2]) if found else None
+
+
+def _json_object(body: str | None) -> Any:
+    body = (body or "").lstrip()
+    if not body.startswith("{"):
+        return None
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _codes_in(body: Any) -> Iterator[str]:

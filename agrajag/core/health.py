@@ -40,7 +40,7 @@ def is_unexpired_down(verdict: VerdictFacet, now: datetime) -> bool:
 
 def marked(verdict: VerdictFacet, marking: Marking, now: datetime) -> VerdictFacet:
     """The verdict after `marking`. `since` moves only when the status really changes."""
-    return VerdictFacet.trusted(
+    return VerdictFacet(
         status=marking.status,
         since=verdict.since if verdict.status is marking.status and verdict.since else now,
         expected_recovery_at=marking.expected_recovery_at,
@@ -67,7 +67,7 @@ def remembered(
             expected_recovery_at=marking.expected_recovery_at,
         )
         return (repeated, *history[1:])
-    entry = HistoryEntry.trusted(
+    entry = HistoryEntry(
         at=now,
         last_at=now,
         status=marking.status,

@@ -5,7 +5,7 @@ sent again under its id, so that a worker that has not begun sees how large the 
 """
 
 import hashlib
-from datetime import datetime
+import zlib
 
 from agrajag.model.enums import Scope
 from agrajag.model.jobs import MAX_SIGNALS, MAX_USERS, DiagnosisJob
@@ -40,7 +40,7 @@ def job_id_of(
 
 def user_fingerprint(user_id: str) -> str:
     """Eight hexadecimal digits that stand for a user where only their number counts."""
-    return hashlib.sha256(user_id.encode()).hexdigest()[:8]
+    return f"{zlib.crc32(user_id.encode()):08x}"
 
 
 class OpenJob:
@@ -63,16 +63,6 @@ class OpenJob:
         before = self.error_count
         self.error_count += errors
         return any(before < threshold <= self.error_count for threshold in RESEND_AT)
-
-    @property
-    def claimed_by(self) -> str:
-        """The event that claimed the job."""
-        return self._job.claimed_by
-
-    @property
-    def lease_until(self) -> datetime:
-        """Until when the job counts as in flight."""
-        return self._job.lease_until
 
     @property
     def wants_signal(self) -> bool:

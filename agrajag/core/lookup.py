@@ -10,7 +10,7 @@ from typing import NamedTuple
 from agrajag.core.policy import Policy
 from agrajag.model.enums import Classification, Scope, Status
 from agrajag.model.health import ToolHealth
-from agrajag.model.keys import health_key
+from agrajag.model.keys import health_keys
 
 CLIENT_TOOL_PREFIX = "client_"
 USER_CLASSES = frozenset(
@@ -26,19 +26,9 @@ class Caller(NamedTuple):
     user_id: str | None = None
     session_id: str | None = None
 
-    def keys(self, tool_name: str) -> list[tuple[Scope, str]]:
-        """The scope and key of every document of the tool that applies to this caller, narrowest first."""
-        tenant_id, project_id, user_id, session_id = self
-        keys = []
-        if session_id is not None:
-            keys.append((Scope.SESSION, health_key(tenant_id, Scope.SESSION, session_id, tool_name)))
-        if user_id is not None:
-            keys.append((Scope.USER, health_key(tenant_id, Scope.USER, user_id, tool_name)))
-        if project_id is not None:
-            keys.append((Scope.PROJECT, health_key(tenant_id, Scope.PROJECT, project_id, tool_name)))
-        keys.append((Scope.TENANT, health_key(tenant_id, Scope.TENANT, tenant_id, tool_name)))
-        keys.append((Scope.GLOBAL, health_key(tenant_id, Scope.GLOBAL, "", tool_name)))
-        return keys
+    def keys(self, tool_name: str) -> list[str]:
+        """The key of every document of the tool that applies to this caller, narrowest first."""
+        return health_keys(*self, tool_name)
 
     def target(self, tool_name: str, classification: Classification) -> tuple[Scope, str]:
         """The scope that an error of this class is written to, never wider than the tenant.

@@ -10,8 +10,10 @@ MAX_EVENT_AGE = timedelta(hours=1)
 
 def milliseconds(moment: datetime) -> datetime:
     """`moment` in UTC, cut to milliseconds: the precision of the broker and of the store."""
-    moment = moment.astimezone(UTC)
-    return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
+    if moment.tzinfo is not UTC:
+        moment = moment.astimezone(UTC)
+    excess = moment.microsecond % 1000
+    return moment.replace(microsecond=moment.microsecond - excess) if excess else moment
 
 
 def event_time(occurred_at: datetime | None, appended_at: datetime) -> datetime:

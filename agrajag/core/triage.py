@@ -146,13 +146,13 @@ class _Triage:
         origin, offset = self.arrival.origin, self.arrival.offset
         keys: list[str] = []
         own: DiagnosisJob | None = None
-        for _scope, draft in self.present:
+        for draft in self.present:
             if draft.applied.get(origin, -1) < offset:
                 continue
             keys.append(draft.key)
-            for job_id, job in draft.jobs.items():
-                if job.claimed_by == self.arrival.event_id and job_id not in draft.handled_job_ids:
-                    own = job.frozen()
+            for job in draft.jobs_in_flight():
+                if job.claimed_by == self.arrival.event_id and job.job_id not in draft.handled_job_ids:
+                    own = job
         return Repeat(tuple(keys), own) if keys else None
 
     def _user_key(self, classification: Classification) -> str | None:
@@ -169,7 +169,7 @@ class _Triage:
         """The verdict where something that stands already answers the error; None where something begins."""
         if self._is_superseded():
             return self._verdict(Outcome.SUPERSEDED)
-        wider = [draft for scope, draft in self.present if scope.rank >= self.scope.rank]
+        wider = self._from_target_up()
         joined = self._joined(rule, wider)
         if joined is not None:
             return joined
@@ -182,9 +182,16 @@ class _Triage:
             return self._verdict(Outcome.ALREADY_DIAGNOSED)
         return None if self._has_room(rule) else self._verdict(Outcome.NO_ROOM)
 
+    def _from_target_up(self) -> Sequence[Draft]:
+        """The documents whose cooldowns and jobs speak for the target: itself, and the wider ones."""
+        for position, draft in enumerate(self.present):
+            if draft.scope.rank >= self.scope.rank:
+                return self.present[position:]
+        return ()
+
     def _is_superseded(self) -> bool:
         """Whether the tool has worked for this caller since: then the error says nothing about now."""
-        for _scope, draft in self.present:
+        for draft in self.present:
             health = draft.health
             if (
                 health is not None
@@ -200,7 +207,7 @@ class _Triage:
             for entry in draft.cooldowns:
                 if not (in_flight(entry, self.clock) and covers(entry, rule.signature, self.user_id)):
                     continue
-                job = draft.jobs.get(entry.job_id or "")
+                job = draft.open_job(entry.job_id)
                 if job is None:
                     continue
                 draft.coalesced += self.event.count
@@ -218,7 +225,7 @@ class _Triage:
 
     def _is_diagnosed(self, rule: Rule) -> bool:
         """Whether a diagnosis of this signature is fresh, or newer than the error (spec agrajag §8.2)."""
-        for _scope, draft in self.present:
+        for draft in self.present:
             last = draft.health.last_diagnosis if draft.health else None
             if last is None or last.error_signature != rule.signature:
                 continue
@@ -252,7 +259,7 @@ class _Triage:
         outcome = Outcome.MARKED if self._marks(rule, span) else Outcome.COOLING_DOWN
         job = self._claimed(rule) if rule.classification is Classification.UNCLEAR else None
         self.target.put_cooldown(
-            Cooldown.trusted(
+            Cooldown(
                 error_signature=rule.signature,
                 user_id=self.user_id,
                 next_spawn_allowed_at=until,
@@ -294,9 +301,9 @@ class _Triage:
             event.user_id,
             claimed_by,
         )
-        if job_id in self.target.handled_job_ids or job_id in self.target.jobs:
+        if job_id in self.target.handled_job_ids or self.target.has_job(job_id):
             return None
-        job = DiagnosisJob.trusted(
+        job = DiagnosisJob(
             job_id=job_id,
             tenant_id=event.tenant_id,
             project_id=event.project_id,
@@ -320,5 +327,5 @@ class _Triage:
             lease_until=self.now + self.policy.lease,
             otel=event.otel,
         )
-        self.target.open_job(job)
+        self.target.start_job(job)
         return job

@@ -30,6 +30,33 @@ def health_key(tenant_id: str, scope: Scope, scope_id: str, tool_name: str) -> s
     return f"{_escaped(tenant_id)}|{scope}|{_escaped(scope_id)}|{_escaped(tool_name)}"
 
 
+def health_keys(
+    tenant_id: str, project_id: str | None, user_id: str | None, session_id: str | None, tool_name: str
+) -> list[str]:
+    """The `health_key` of every document of the tool that applies to one caller, narrowest first.
+
+    All five at once, because every event needs them.
+    """
+    joined = f"{tenant_id}{project_id}{user_id}{session_id}{tool_name}"
+    if "%" in joined or "|" in joined:
+        tenant, tool = _escaped(tenant_id), _escaped(tool_name)
+        session_id, user_id, project_id = (
+            part and _escaped(part) for part in (session_id, user_id, project_id)
+        )
+    else:
+        tenant, tool = tenant_id, tool_name
+    keys = []
+    if session_id is not None:
+        keys.append(f"{tenant}|SESSION|{session_id}|{tool}")
+    if user_id is not None:
+        keys.append(f"{tenant}|USER|{user_id}|{tool}")
+    if project_id is not None:
+        keys.append(f"{tenant}|PROJECT|{project_id}|{tool}")
+    keys.append(f"{tenant}|TENANT|{tenant}|{tool}")
+    keys.append(f"{tenant}|GLOBAL||{tool}")
+    return keys
+
+
 def lane_key(tenant_id: str, project_id: str | None) -> str:
     """`tenant|project`: the ordered queue of one project's diagnosis jobs; `tenant|-` where there is no project."""
     if project_id == NO_PROJECT:

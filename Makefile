@@ -1,0 +1,44 @@
+# `make demo` and `make test` are all that a newcomer needs: each sets up what it uses.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check bench format clean
+
+help:  ## list the targets
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "%-8s %s\n", $$1, $$2}'
+
+$(READY): pyproject.toml deploy/constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint deploy/constraints.txt --editable '.[dev]'
+	$(BIN)/python -m agrajag.embedded prepare
+	@touch $@
+
+setup: $(READY)  ## make the environment, fetch Kafka and the store
+
+demo: $(READY)  ## errors in, verdicts out, books checked, on this machine alone
+	$(BIN)/agrajag demo
+
+test: $(READY)  ## all tests, on a real Kafka and a real store
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report
+
+check: $(READY)  ## style, types, import directions
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(READY)  ## ratios measured in one run, to .bench/results.json
+	$(BIN)/python -m tests.bench
+
+format: $(READY)  ## apply the style
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+clean:  ## remove what the other targets made
+	rm -rf $(VENV) .agrajag .bench .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,0 +1,191 @@
+"""Runs the worker on topics of its own, feeds it errors, and reads what it left on the brokers."""
+
+import asyncio
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRecord, TopicPartition
+from aiokafka.admin import AIOKafkaAdminClient
+
+from agrajag.model.answers import CheckResult
+from agrajag.model.events import ToolCallError
+from agrajag.model.health import HealthEntry, ToolHealth
+from agrajag.model.jobs import DiagnosisJob
+from agrajag.model.keys import tool_key
+from agrajag.stream.table import BIRTH_KEY
+from agrajag.wire.partition import partition_for
+from agrajag.wire.topic_admin import ensure_topics
+from agrajag.wire.topics import Topic
+from tests.pipeline.process import PARTITIONS, Plan
+from tests.waiting import eventually
+
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True)
+class Sent:
+    """A record as a producer sends it: `partition` None is where our key hash says."""
+
+    value: bytes
+    key: bytes = b""
+    partition: int | None = None
+    headers: tuple[tuple[str, bytes], ...] = ()
+
+
+def sent(event: ToolCallError, partition: int | None = None) -> Sent:
+    """The event under its right key."""
+    return Sent(event.to_json(), tool_key(event.tenant_id, event.tool_name).encode(), partition)
+
+
+@dataclass
+class Run:
+    """One set of topics, and the processes that work on them."""
+
+    plan: Plan
+    directory: Path
+    processes: list["subprocess.Popen[bytes]"] = field(default_factory=list)
+
+    def start(self, module: str = "tests.pipeline.process", **changes: Any) -> "subprocess.Popen[bytes]":
+        """Start another worker; `changes` are to the plan."""
+        plan = replace(self.plan, **changes)
+        with (self.directory / f"process-{len(self.processes)}.log").open("wb") as log:
+            process = subprocess.Popen(
+                [sys.executable, "-m", module, json.dumps(asdict(plan))],
+                cwd=ROOT,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+            )
+        self.processes.append(process)
+        return process
+
+    def logs(self) -> str:
+        return "\n".join(log.read_text()[-4000:] for log in sorted(self.directory.glob("process-*.log")))
+
+    async def send(self, records: Iterable[Sent], per_second: float = 0) -> None:
+        """Send all; returns when the brokers have them. `per_second` spreads them evenly."""
+        topic = self.plan.topics.name(Topic.TOOL_CALL_ERRORS)
+        async with AIOKafkaProducer(
+            bootstrap_servers=self.plan.bootstrap_servers,
+            acks="all",
+            enable_idempotence=True,
+            max_request_size=4_000_000,
+        ) as producer:
+            futures = []
+            for number, record in enumerate(records, start=1):
+                partition = record.partition
+                if partition is None:
+                    partition = partition_for(record.key, PARTITIONS)
+                futures.append(
+                    await producer.send(
+                        topic, record.value, key=record.key, partition=partition, headers=list(record.headers)
+                    )
+                )
+                if per_second and number % 50 == 0:
+                    await asyncio.sleep(50 / per_second)
+            await asyncio.gather(*futures)
+
+    async def read(self, name: str) -> list[ConsumerRecord]:
+        """Every record of a topic, partition by partition."""
+        records: list[ConsumerRecord] = []
+        async with AIOKafkaConsumer(bootstrap_servers=self.plan.bootstrap_servers) as consumer:
+            await consumer._client.force_metadata_update()
+            places = [TopicPartition(name, number) for number in consumer.partitions_for_topic(name) or ()]
+            ends = await consumer.end_offsets(places)
+            for place in places:
+                consumer.assign([place])
+                consumer.seek(place, 0)
+                while await consumer.position(place) < ends[place]:
+                    fetched = await consumer.getmany(place, timeout_ms=1_000)
+                    records += fetched.get(place, [])
+        return records
+
+    async def answers(self) -> list[CheckResult]:
+        records = await self.read(self.plan.topics.name(Topic.CHECK_RESULTS))
+        return [CheckResult.model_validate_json(record.value) for record in records]
+
+    async def jobs(self) -> list[DiagnosisJob]:
+        records = await self.read(self.plan.topics.name(Topic.DIAGNOSIS_JOBS))
+        return [DiagnosisJob.model_validate_json(record.value) for record in records]
+
+    async def dead_letters(self) -> list[ConsumerRecord]:
+        return await self.read(self.plan.topics.dead_letters(Topic.TOOL_CALL_ERRORS))
+
+    async def documents(self) -> dict[str, ToolHealth]:
+        """What a subscriber of `health-changed` ends up with: the highest revision of each key."""
+        records = await self.read(self.plan.topics.name(Topic.HEALTH_CHANGED))
+        return _newest((record.key, ToolHealth.model_validate_json(record.value)) for record in records)
+
+    async def entries(self) -> dict[str, HealthEntry]:
+        """What a recovery ends up with."""
+        records = await self.read(self.plan.topics.name(Topic.HEALTH_CHANGELOG))
+        return _newest(
+            (record.key, HealthEntry.model_validate_json(record.value))
+            for record in records
+            if record.key != BIRTH_KEY
+        )
+
+    async def answered(self, event_ids: set[str], timeout: float = 60.0) -> list[CheckResult]:
+        """Wait until every one of these events has an answer; all answers."""
+
+        async def all_answered() -> list[CheckResult]:
+            answers = await self.answers()
+            missing = event_ids - {answer.event_id for answer in answers}
+            assert not missing, f"{len(missing)} of {len(event_ids)} events have no answer"
+            return answers
+
+        answers: list[CheckResult] = await self.settled(all_answered, timeout)
+        return answers
+
+    async def settled(self, condition: Callable[[], Awaitable[Any]], timeout: float = 60.0) -> Any:
+        """`eventually`, with the processes' logs in the failure."""
+        try:
+            return await eventually(condition, timeout)
+        except AssertionError as error:
+            raise AssertionError(f"{error}\n{self.logs()}") from error
+
+    def close(self) -> None:
+        for process in self.processes:
+            if process.poll() is None:
+                process.send_signal(signal.SIGKILL)
+            process.wait()
+
+
+def _newest(records: Iterable[tuple[bytes, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in records:
+        known = found.get(key.decode())
+        if known is None or known.revision < value.revision:
+            found[key.decode()] = value
+    return found
+
+
+@contextmanager
+def run_of(bootstrap_servers: str, prefix: str, directory: Path) -> Iterator[Run]:
+    """A run whose processes end with it; its topics have to be created."""
+    run = Run(Plan(bootstrap_servers, prefix), directory)
+    try:
+        yield run
+    finally:
+        run.close()
+
+
+async def create_topics(run: Run) -> None:
+    admin = AIOKafkaAdminClient(bootstrap_servers=run.plan.bootstrap_servers)
+    await admin.start()
+    try:
+        ensured = await ensure_topics(admin, run.plan.topics)
+    finally:
+        await admin.close()
+    assert ensured.findings == ()
+
+
+def ids_of(events: Sequence[ToolCallError]) -> set[str]:
+    """The event ids of events that have one."""
+    return {event.event_id for event in events if event.event_id is not None}
