@@ -130,7 +130,7 @@ def _stop_on_signals() -> asyncio.Event:
 
 async def serve(settings: StreamSettings, app: FetchApp, stop: asyncio.Event) -> int:
     """Run `app` until `stop` is set (0) or something in it crashes (1), then stop it in either case."""
-    watchdog = Watchdog(app, settings.stall_seconds)
+    watchdog = Watchdog(app, settings.connection, settings.stall_seconds)
     starting = asyncio.create_task(app.start())
     waits = {asyncio.create_task(stop.wait()), asyncio.create_task(app.wait_until_stopped()), starting}
     watchdog.start()

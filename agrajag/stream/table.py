@@ -136,21 +136,21 @@ async def refuse_lost_table(changelog: str, evidence: str, **client: Any) -> Non
 
 
 async def _are_empty(topics: Sequence[str], client: Mapping[str, Any]) -> list[bool]:
+    places = await _places(topics, client)
+    async with AIOKafkaConsumer(**client) as consumer:
+        begins = [await consumer.beginning_offsets(found) for found in places]
+        ends = [await consumer.end_offsets(found) for found in places]
+    return [begin == end for begin, end in zip(begins, ends, strict=True)]
+
+
+async def _places(topics: Sequence[str], client: Mapping[str, Any]) -> list[list[TopicPartition]]:
     admin = AIOKafkaAdminClient(**client)
     await admin.start()
     try:
-        described = {
-            topic["topic"]: topic["partitions"] for topic in await admin.describe_topics(list(topics))
-        }
+        described = {found["topic"]: found["partitions"] for found in await admin.describe_topics([*topics])}
     finally:
         await admin.close()
-    async with AIOKafkaConsumer(**client) as consumer:
-        return [await _is_empty(consumer, topic, described[topic]) for topic in topics]
-
-
-async def _is_empty(consumer: AIOKafkaConsumer, topic: str, partitions: Sequence[Mapping[str, Any]]) -> bool:
-    if not partitions:
-        raise ConfigError(f"topic {topic} does not exist: create the topics first")
-    places = [TopicPartition(topic, partition["partition"]) for partition in partitions]
-    begin = await consumer.beginning_offsets(places)
-    return bool(begin == await consumer.end_offsets(places))
+    for topic in topics:
+        if not described[topic]:
+            raise ConfigError(f"topic {topic} does not exist: create the topics first")
+    return [[TopicPartition(topic, found["partition"]) for found in described[topic]] for topic in topics]

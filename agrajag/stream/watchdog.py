@@ -19,14 +19,16 @@ import structlog
 from aiokafka.errors import KafkaError
 from faust.types import TP
 
+from agrajag.errors import TransientError
 from agrajag.metrics import WATCHDOG_EXITS, WatchdogCause
 from agrajag.stream.consumer import Progress
 from agrajag.stream.fetches import FetchApp
+from agrajag.wire.clients import KafkaConnection, wait_for_broker
 
 log = structlog.get_logger(__name__)
 
 _SAMPLES = 12  # in the time that nothing may move
-_ENDS_TIMEOUT_SECONDS = 5.0
+_ANSWER_SECONDS = 5.0
 
 
 class Sample(NamedTuple):
@@ -38,6 +40,8 @@ class Sample(NamedTuple):
     recovered: int
     """Changelog records read: grows while a recovery is alive, however long it takes."""
     progress: Mapping[TP, Progress]
+    outage: bool = False
+    """No broker answers anybody: starting afresh would not help."""
 
 
 class Stall(NamedTuple):
@@ -61,6 +65,8 @@ def stalled(samples: Sequence[Sample], now: float, limit_seconds: float) -> Stal
     if not before:
         return None
     window = samples[before[-1] :]
+    if any(sample.outage for sample in window):
+        return None
     if not any(sample.settled for sample in window) and window[0].recovered == newest.recovered:
         return Stall(WatchdogCause.REBALANCE, f"a rebalance has not ended for {limit_seconds:.0f} s")
     for tp, progress in sorted(newest.progress.items()):
@@ -84,12 +90,20 @@ class Watchdog:
     """Samples the app in its event loop, and judges in a thread."""
 
     def __init__(
-        self, app: FetchApp, limit_seconds: float, on_stall: Callable[[], None] = _end_process
+        self,
+        app: FetchApp,
+        connection: KafkaConnection,
+        limit_seconds: float,
+        on_stall: Callable[[], None] = _end_process,
     ) -> None:
         self._app = app
+        self._connection = connection
         self._limit_seconds = limit_seconds
         self._on_stall = on_stall
         self._pause_seconds = limit_seconds / _SAMPLES
+        self._answer_seconds = min(
+            _ANSWER_SECONDS, limit_seconds / 4
+        )  # waits must not look like a blocked loop
         self._samples: deque[Sample] = deque(maxlen=2 * _SAMPLES)
         self._ended = threading.Event()
         self._sampling: asyncio.Task[None] | None = None
@@ -114,13 +128,24 @@ class Watchdog:
     async def _sample(self) -> Sample:
         app = self._app
         progress: Mapping[TP, Progress] = {}
+        answered = False
         if app.has_consumer:
             await app.fetching.ping()  # its thread has an event loop too
             progress = app.fetching.progress()
-            with suppress(KafkaError, asyncio.TimeoutError):  # without a broker, what is known has to do
-                ends = await asyncio.wait_for(app.fetching.highwaters(*progress), _ENDS_TIMEOUT_SECONDS)
+            with suppress(KafkaError, asyncio.TimeoutError):  # without an answer, what is known has to do
+                ends = await asyncio.wait_for(app.fetching.highwaters(*progress), self._answer_seconds)
                 progress = {tp: Progress(known.done, ends[tp]) for tp, known in progress.items()}
-        return Sample(time.monotonic(), app.is_settled, app.recovered_records(), progress)
+                answered = bool(progress)
+        outage = not answered and not await self._brokers_answer()
+        return Sample(time.monotonic(), app.is_settled, app.recovered_records(), progress, outage)
+
+    async def _brokers_answer(self) -> bool:
+        """Whether a fresh connection would get an answer, whatever has become of the app's own."""
+        try:
+            await asyncio.wait_for(wait_for_broker(self._connection, 0), self._answer_seconds)
+        except (TimeoutError, TransientError):
+            return False
+        return True
 
     def _judge_for_ever(self) -> None:
         while not self._ended.wait(self._pause_seconds):

@@ -21,6 +21,7 @@ import orjson
 import structlog
 from aiokafka import ConsumerRecord
 
+from agrajag.errors import TransientError
 from agrajag.stream.fetches import FetchApp
 from agrajag.stream.memory import PartitionView
 from agrajag.stream.reemission import Reemission
@@ -184,6 +185,7 @@ def write_status(plan: Plan, app: FetchApp, table: ChangelogTable[Count]) -> Non
         "settled": app.is_settled,
         "held": sorted(table.held),
         "keys": {p: len(table.view(p)) for p in range(PARTITIONS) if len(table.view(p))},
+        "told": time.monotonic(),
         "stale": table.memory.stale,
         "listening": listening_sockets(),
     }
@@ -216,7 +218,11 @@ def main(plan: Plan) -> int:
         client = settings.connection.client_options()
         await refuse_lost_table(plan.topic("changelog"), plan.topic("changed"), **client)
 
-    return run_worker(settings, lambda: build(plan), prepare)
+    try:
+        return run_worker(settings, lambda: build(plan), prepare)
+    except TransientError as error:
+        structlog.get_logger().critical("gave_up", error=str(error))
+        return 1
 
 
 if __name__ == "__main__":

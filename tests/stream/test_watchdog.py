@@ -79,5 +79,13 @@ def test_an_event_loop_that_does_not_answer_is_a_stall() -> None:
     assert cause(samples({}), now=59.0) is None
 
 
+def test_while_no_broker_answers_anybody_nothing_is_a_stall_but_a_blocked_loop() -> None:
+    standing = samples(*[{A: Progress(5, 9)}] * 7)
+    standing[3] = standing[3]._replace(outage=True)
+    assert cause(standing) is None
+    assert cause([sample._replace(settled=False, progress={}) for sample in standing]) is None
+    assert cause(standing, now=120.0) is WatchdogCause.BLOCKED
+
+
 def test_without_samples_nothing_is_said() -> None:
     assert stalled([], 1_000.0, LIMIT) is None

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -50,12 +49,12 @@ class Worker:
         self.process.send_signal(signal.SIGTERM)
         return self.process.wait(30)
 
-    async def ended(self, timeout: float = 30.0) -> int:
+    async def ended(self, timeout: float = 90.0) -> int:
         """The exit code, when the process ends by itself."""
         await eventually(lambda: self.process.poll() is not None, timeout)
         return self.process.returncode
 
-    async def settled(self, partitions: Sequence[int] | None = None, timeout: float = 30.0) -> None:
+    async def settled(self, partitions: Sequence[int] | None = None, timeout: float = 60.0) -> None:
         """Wait until the worker holds `partitions` (or any) and is ready."""
 
         def holds() -> bool:
@@ -102,16 +101,20 @@ class Run:
         async with AIOKafkaProducer(
             bootstrap_servers=self.plan.bootstrap_servers, acks="all", enable_idempotence=True
         ) as producer:
-            futures = []
-            for number in range(len(self.sent), len(self.sent) + events):
-                key, event_id = b"tenant|tool-%d" % (number % KEYS), b"event-%d" % number
-                futures.append(await producer.send(self.plan.topic("events"), event_id, key=key))
-                self.sent.append((key, event_id))
-                if per_second:
-                    await asyncio.sleep(1 / per_second)
-            await asyncio.gather(*futures)
+            await self.send_by(producer, events, per_second)
 
-    async def counted(self, timeout: float = 60.0) -> None:
+    async def send_by(self, producer: AIOKafkaProducer, events: int, per_second: float = 0) -> None:
+        """The same by a producer of the test's."""
+        futures = []
+        for number in range(len(self.sent), len(self.sent) + events):
+            key, event_id = b"tenant|tool-%d" % (number % KEYS), b"event-%d" % number
+            futures.append(await producer.send(self.plan.topic("events"), event_id, key=key))
+            self.sent.append((key, event_id))
+            if per_second:
+                await asyncio.sleep(1 / per_second)
+        await asyncio.gather(*futures)
+
+    async def counted(self, timeout: float = 90.0) -> None:
         """Wait until the counts in the changelog are those of the events sent."""
         wanted = Counter(key for key, _ in self.sent)
 
@@ -191,7 +194,3 @@ def run_of(bootstrap_servers: str, prefix: str, directory: Path) -> Iterator[Run
         for worker in run.workers:
             if worker.process.poll() is None:
                 worker.kill()
-
-
-def seconds_since(start: float) -> float:
-    return time.monotonic() - start
