@@ -13,10 +13,16 @@ from typing import Any
 from agrajag.core.exceptions import class_names
 from agrajag.model.events import ToolCallError
 
+# `HTTP/1.1 503`, `HTTP error: 503`, `"status": 503`, `status code 503`, `503 Service Unavailable`. Gaps are bounded,
+# for two unbounded ones in a row cost the square of a long gap.
 _STATUS_IN_TEXT = re.compile(
-    r"\bHTTP(?:/\d(?:\.\d)?)?[ :]+(?:(?:error|status|code)[ :]+)*([1-5]\d\d)\b"
-    r"|\bstatus(?:[ _-]?code)?['\"]?[ ]*[:=]?[ ]*([1-5]\d\d)\b",
-    re.IGNORECASE,
+    r"\bHTTP(?:/\d(?:\.\d)?)?[ :]{1,3}(?:(?:error|status|response|code)[ :]{1,3}){0,3}([1-5]\d\d)(?![\w%]|-\w|[.,:]\d)"
+    r"|(?<!exit )(?<!exited with )(?<!exits with )\bstatus(?:[ _-]?code['\"]?[ ]{0,3}[:=]?|['\"]?[ ]{0,3}[:=])[ ]{0,3}"
+    r"([1-5]\d\d)(?![\w%]|-\w|[.,:]\d)"
+    r"|(?<![\w.,:-])([45]\d\d)[ ]\(?(?-i:Client Error|Server Error|Bad Request|Unauthorized|Payment Required|Forbidden"
+    r"|Not Found|Method Not Allowed|Request Timeout|Conflict|Gone|Unprocessable|Too Many Requests|Internal Server Error"
+    r"|Not Implemented|Bad Gateway|Service Unavailable|Gateway Time-?out)",
+    re.IGNORECASE | re.ASCII,
 )
 _known_names = lru_cache(maxsize=4096)(class_names)
 
@@ -74,7 +80,7 @@ class Features:
 
 def _status_in(text: str | None) -> int | None:
     found = _STATUS_IN_TEXT.search(text) if text else None
-    return int(found[1] or found[2]) if found else None
+    return int(found[found.lastindex or 0]) if found else None
 
 
 def _json_object(body: str | None) -> Any:
