@@ -3,11 +3,13 @@
 import hashlib
 import multiprocessing
 import os
+import pty
 import subprocess
 import sys
 import threading
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -104,6 +106,29 @@ def test_jars_are_fetched_once(
         "verified.json",
         "fetch.lock",
     }
+
+
+def test_a_terminal_is_shown_a_progress_bar(repository: Repository, tmp_path: Path) -> None:
+    program = (
+        "import sys; from pathlib import Path; from agrajag.embedded.jars import Jar, prepare_jars;"
+        f"prepare_jars(Path({str(tmp_path / 'cache')!r}), {repository.repositories!r}, {repository.jars!r})"
+    )
+    ours, terminal = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
+    with subprocess.Popen([sys.executable, "-c", program], stderr=terminal, env=environment) as fetching:
+        os.close(terminal)
+        shown = _read_terminal(ours)
+    assert fetching.returncode == 0
+    assert "Apache Kafka, 2 jars" in shown
+    assert "28.0/28.0 kB" in shown
+
+
+def _read_terminal(fd: int) -> str:
+    chunks = []
+    with suppress(OSError), os.fdopen(fd, "rb", buffering=0) as stream:  # Linux ends a terminal with EIO
+        while chunk := stream.read(4096):
+            chunks.append(chunk)
+    return b"".join(chunks).decode()
 
 
 def test_two_first_starts_at_once_fetch_each_jar_once(repository: Repository, tmp_path: Path) -> None:
