@@ -53,8 +53,8 @@ class Settings(BaseSettings):
     policy: PolicySettings = PolicySettings()
     worker: WorkerSettings = WorkerSettings()
     data_dir: Directory = Field(
-        Path("~/.local/share/agrajag"),
-        description="Where the embedded Kafka and document store keep their files.",
+        Path(".agrajag"),
+        description="Where the embedded Kafka and document store keep their files; relative to the working directory.",
     )
 
     @classmethod

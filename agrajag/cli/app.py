@@ -11,6 +11,7 @@ import typer
 
 from agrajag import __version__
 from agrajag.cli import demo, dev, roles, topics
+from agrajag.cli.telling import tell
 from agrajag.errors import AgrajagError, ConfigError, TransientError
 
 FAILED = 1
@@ -55,5 +56,5 @@ def main(arguments: Sequence[str] | None = None) -> None:
         app(args=arguments)
     except AgrajagError as error:
         for problem in error.problems if isinstance(error, ConfigError) else (str(error),):
-            typer.echo(f"agrajag: {problem}", err=True)
+            tell(problem)
         sys.exit(exit_code_of(error))

@@ -1,14 +1,15 @@
 """`agrajag dev`: Kafka, store, worker and sink on this machine, until it is told to end."""
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from agrajag.cli.telling import tell
+
 if TYPE_CHECKING:
     from agrajag.cli.local import LocalParts, Plan
-
-DEFAULT_DATA_DIR = Path(".agrajag")
 
 
 def dev(
@@ -27,8 +28,9 @@ def dev(
         ),
     ] = None,
     data_dir: Annotated[
-        Path, typer.Option(envvar="AGRAJAG_DATA_DIR", help="Where data and log files are kept.")
-    ] = DEFAULT_DATA_DIR,
+        Path | None,
+        typer.Option(help="Where data and log files are kept, by default AGRAJAG_DATA_DIR or .agrajag."),
+    ] = None,
 ) -> None:
     """Run everything on this machine: Kafka, document store, worker and sink.
 
@@ -38,38 +40,33 @@ def dev(
     Example: agrajag dev --data-dir /tmp/agrajag
     """
     from agrajag.cli.interrupt import run_interruptibly
-    from agrajag.cli.local import Plan, own_environment
-    from agrajag.logs import configure_logging
+    from agrajag.cli.local import Plan
+    from agrajag.cli.start import log_for_a_person
+    from agrajag.settings import load_settings
 
-    configure_logging("warning", "console")
-    plan = Plan(data_dir.absolute(), kafka, mongo, own_environment())
-    run_interruptibly(_run(plan), _tell)
+    log_for_a_person()
+    directory = data_dir or load_settings().data_dir
+    plan = Plan(directory.absolute(), kafka, mongo, os.environ)
+    run_interruptibly(_run(plan), tell)
 
 
 async def _run(plan: "Plan") -> None:
     from agrajag.cli.local import local_parts
 
-    _tell("starting")
-    async with local_parts(plan, _tell) as parts:
+    tell("starting")
+    async with local_parts(plan, tell) as parts:
         _show(plan, parts)
         await parts.supervisor.watch()
 
 
 def _show(plan: "Plan", parts: "LocalParts") -> None:
-    from rich.console import Console
-    from rich.table import Table
+    from agrajag.cli.tables import plain_table, result_console
 
     for finding in parts.findings:
-        _tell(finding)
-    table = Table(box=None, pad_edge=False)
-    for heading in ("part", "address", "log"):
-        table.add_column(heading, no_wrap=True, overflow="ignore")
+        tell(finding)
+    table = plain_table(("part", "address", "log"))
     for part, address, log_file in parts.listings:
         table.add_row(part, address, str(log_file or "runs elsewhere"))
-    console = Console()
-    console.print(table, crop=False)
-    console.print(f"\ndata: {plan.data_dir}\nready, Ctrl-C ends it", highlight=False, soft_wrap=True)
-
-
-def _tell(line: str) -> None:
-    typer.echo(f"agrajag: {line}", err=True)
+    console = result_console()
+    console.print(table)
+    console.print(f"\ndata: {plan.data_dir}\nready, Ctrl-C ends it", soft_wrap=True)

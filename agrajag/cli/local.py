@@ -3,7 +3,6 @@
 Kafka and the store come first, then the topics, then worker and sink; the end goes the other way round.
 """
 
-import os
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -121,7 +120,3 @@ def _kafka_address(plan: Plan, kafka: "EmbeddedKafka | None") -> str:
 def _mongo_uri(plan: Plan, store: "EmbeddedStore | None") -> str:
     return store.uri if store is not None else plan.mongo_uri or ""
 
-
-def own_environment() -> dict[str, str]:
-    """The environment of this process."""
-    return dict(os.environ)

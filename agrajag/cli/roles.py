@@ -2,8 +2,6 @@
 
 import typer
 
-from agrajag.cli.start import settings_of_role
-
 
 def worker() -> None:
     """Decide about errors: read tool-call-errors, write documents, jobs, answers and dead letters.
@@ -14,6 +12,7 @@ def worker() -> None:
     Example: AGRAJAG_KAFKA_BOOTSTRAP_SERVERS=kafka:9092 agrajag worker
     """
     from agrajag import bootstrap
+    from agrajag.cli.start import settings_of_role
 
     raise typer.Exit(bootstrap.run_worker(settings_of_role()))
 
@@ -26,5 +25,6 @@ def sink() -> None:
     Example: AGRAJAG_MONGO_URI=mongodb://mongo:27017 agrajag sink
     """
     from agrajag import bootstrap
+    from agrajag.cli.start import settings_of_role
 
     raise typer.Exit(bootstrap.run_sink(settings_of_role()))

@@ -1,27 +1,22 @@
-"""What every command does first: read the settings, and say how it logs."""
+"""What a command does first: read its settings and set up its log. Imported by a command when it runs."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+import logging
 
-if TYPE_CHECKING:
-    from agrajag.settings import Settings
+from agrajag.logs import configure_logging
+from agrajag.settings import Settings, load_settings
 
 
-def settings_of_role() -> "Settings":
-    """The settings of a process that runs until it is told to end, and logs as they say."""
-    from agrajag.logs import configure_logging
-    from agrajag.settings import load_settings
-
+def settings_of_role() -> Settings:
+    """The settings of a process that runs until it is told to end; it logs as they say."""
     settings = load_settings()
     configure_logging(settings.log.level, settings.log.format)
     return settings
 
 
-def settings_of_command(env: Mapping[str, str] | None = None) -> "Settings":
-    """The settings, from `env` if given, of a command that a person runs: of the log only what needs attention."""
-    from agrajag.logs import configure_logging
-    from agrajag.settings import load_settings
+def log_for_a_person() -> None:
+    """Only what needs attention, in a readable form.
 
-    settings = load_settings(env)
+    The Kafka client is silent: what it can cope with it retries, and what it cannot is raised.
+    """
     configure_logging("warning", "console")
-    return settings
+    logging.getLogger("aiokafka").setLevel(logging.CRITICAL)

@@ -4,7 +4,7 @@ import asyncio
 
 import typer
 
-from agrajag.cli.start import settings_of_command
+from agrajag.cli.telling import tell
 
 app = typer.Typer(help="Make and check the topics.", no_args_is_help=True)
 
@@ -23,10 +23,13 @@ def create() -> None:
     Example: AGRAJAG_KAFKA_BOOTSTRAP_SERVERS=kafka:9092 agrajag topics create
     """
     from agrajag import bootstrap
+    from agrajag.cli.start import log_for_a_person
+    from agrajag.settings import load_settings
 
-    ensured = asyncio.run(bootstrap.create_topics(settings_of_command()))
+    log_for_a_person()
+    ensured = asyncio.run(bootstrap.create_topics(load_settings()))
     for name in ensured.created:
         typer.echo(name)
     for finding in ensured.findings:
-        typer.echo(f"agrajag: {finding}", err=True)
+        tell(str(finding))
     raise typer.Exit(1 if ensured.findings else 0)

@@ -1,11 +1,14 @@
 """The command `agrajag demo`."""
 
+import os
 import shutil
 import tempfile
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from agrajag.cli.telling import tell
 
 
 def demo(
@@ -22,22 +25,17 @@ def demo(
     """
     from agrajag.cli.demo.run import plan_of_demo, run_demo
     from agrajag.cli.interrupt import run_interruptibly
-    from agrajag.cli.local import own_environment
-    from agrajag.logs import configure_logging
+    from agrajag.cli.start import log_for_a_person
 
-    configure_logging("warning", "console")
+    log_for_a_person()
     data_dir = Path(tempfile.mkdtemp(prefix="agrajag-demo-"))
     kept = True
     try:
-        result = run_interruptibly(run_demo(plan_of_demo(data_dir, own_environment()), _tell), _tell)
+        result = run_interruptibly(run_demo(plan_of_demo(data_dir, os.environ), tell), tell)
         kept = keep or (result is not None and not result.balanced)
     finally:
         if kept:
-            _tell(f"data and log files: {data_dir}")
+            tell(f"data and log files: {data_dir}")
         else:
             shutil.rmtree(data_dir, ignore_errors=True)
     raise typer.Exit(0 if result is not None and result.balanced else 1)
-
-
-def _tell(line: str) -> None:
-    typer.echo(f"agrajag: {line}", err=True)

@@ -15,8 +15,9 @@ from agrajag.cli.demo.balance import Balance, Readings, Trouble, balance
 from agrajag.cli.demo.reading import Follower, Ledger, following
 from agrajag.cli.demo.scenarios import Script, bundled_script
 from agrajag.cli.demo.sending import send
-from agrajag.cli.demo.showing import Counts, health_table, live_counts, progress_console, result_console
+from agrajag.cli.demo.showing import Counts, health_table, live_counts, progress_console
 from agrajag.cli.local import Plan, local_parts
+from agrajag.cli.tables import result_console
 from agrajag.documents.rule_files import bundled_rules
 from agrajag.errors import TransientError
 from agrajag.settings import ENV_PREFIX, Settings
@@ -68,8 +69,7 @@ def _show(run: _Run) -> None:
     console.print(
         f"\nsent twice by their producer: {sent_twice:,}"
         f"\nrepublished to their right partition: {run.ledger.republished:,}"
-        f"\n{run.balance.closing_line}",
-        highlight=False,
+        f"\n{run.balance.closing_line}"
     )
 
 

@@ -11,11 +11,13 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
+from agrajag.cli.tables import plain_table
 from agrajag.model.enums import Scope, Status
 from agrajag.model.health import ToolHealth
 
 _PLAIN_PAUSE_SECONDS = 1.0
-_PLAIN_WIDTH = 160
+_HEADINGS = ("tool", "tenant", "scope", "status", "classification", "cooldown until")
+_NUMBERS = ("errors", "suppressed", "coalesced", "jobs")
 _WORST_FIRST = {Status.DOWN: 0, Status.DEGRADED: 1, Status.OK: 2}
 
 
@@ -70,12 +72,6 @@ def progress_console() -> Console:
     return Console(stderr=True)
 
 
-def result_console() -> Console:
-    """Standard output; wide enough for the table where it is no terminal that has a width."""
-    console = Console()
-    return console if console.is_terminal else Console(width=_PLAIN_WIDTH)
-
-
 def health_table(documents: Mapping[str, ToolHealth], now: datetime) -> Table:
     """A line for each tool, tenant and scope: documents of many users or sessions are added up.
 
@@ -84,11 +80,7 @@ def health_table(documents: Mapping[str, ToolHealth], now: datetime) -> Table:
     groups: dict[tuple[str, str, Scope], list[ToolHealth]] = defaultdict(list)
     for document in documents.values():
         groups[document.tenant_id, document.tool_name, document.scope].append(document)
-    table = Table(box=None, pad_edge=False)
-    for heading in ("tool", "tenant", "scope", "status", "classification", "cooldown until"):
-        table.add_column(heading, no_wrap=True)
-    for heading in ("errors", "suppressed", "coalesced", "jobs"):
-        table.add_column(heading, no_wrap=True, justify="right")
+    table = plain_table(_HEADINGS, _NUMBERS)
     for tenant_id, tool_name, scope in sorted(groups):
         found = groups[tenant_id, tool_name, scope]
         table.add_row(tool_name, tenant_id, *_cells(scope, found, now))

@@ -1,0 +1,87 @@
+"""Runs the program as a user does: as a process of its own, with an environment of its own."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.waiting import eventually_blocking
+
+ROOT = Path(__file__).parents[2]
+
+
+def environment(variables: Mapping[str, str]) -> dict[str, str]:
+    """This process's environment without any setting of Agrajag, and with these."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("AGRAJAG_")}
+    return {**inherited, **variables, "PYTHONPATH": str(ROOT)}
+
+
+def agrajag(*arguments: str, **variables: str) -> "subprocess.CompletedProcess[str]":
+    """Run the program to its end."""
+    return subprocess.run(
+        [sys.executable, "-m", "agrajag", *arguments],
+        env=environment(variables),
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+@dataclass
+class Program:
+    """A running program whose output goes to files."""
+
+    process: "subprocess.Popen[bytes]"
+    out_path: Path
+    err_path: Path
+
+    @property
+    def out(self) -> str:
+        return self.out_path.read_text()
+
+    @property
+    def err(self) -> str:
+        return self.err_path.read_text()
+
+    def says(self, text: str, timeout: float = 90.0) -> None:
+        """Wait until it has said `text`, wherever."""
+
+        def said() -> bool:
+            if text in self.out + self.err:
+                return True
+            if self.process.poll() is not None:
+                raise RuntimeError(f"ended with {self.process.returncode}:\n{self.out}\n{self.err}")
+            return False
+
+        eventually_blocking(said, timeout)
+
+    def stop(self, number: int = signal.SIGTERM) -> int:
+        """Send a signal; the exit code."""
+        self.process.send_signal(number)
+        return self.process.wait(60)
+
+
+@contextmanager
+def running(directory: Path, *arguments: str, **variables: str) -> Iterator[Program]:
+    """The program while it runs; killed in the end if it still does."""
+    out_path, err_path = directory / "out.txt", directory / "err.txt"
+    with out_path.open("wb") as out, err_path.open("wb") as err:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "agrajag", *arguments],
+            env=environment(variables),
+            cwd=directory,
+            stdout=out,
+            stderr=err,
+        )
+    try:
+        yield Program(process, out_path, err_path)
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.wait()

@@ -1,0 +1,44 @@
+"""`agrajag demo` as a newcomer runs it."""
+
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.cli.programs import running
+
+CLOSING_LINE = "2,431 in, 2,428 verdicts, 3 dead-lettered, 0 lost"
+
+
+@pytest.mark.slow
+def test_the_demo_loses_nothing_and_says_so(tmp_path: Path) -> None:
+    # Settings of the user have no say in it: with 7 partitions and no answers its books could not balance.
+    foreign = {
+        "AGRAJAG_TOPICS_PARTITIONS": "7",
+        "AGRAJAG_POLICY_ANSWER_ALL": "false",
+        "TMPDIR": str(tmp_path),
+    }
+    with running(tmp_path, "demo", **foreign) as demo:
+        assert demo.process.wait(170) == 0, demo.err
+    lines = demo.out.splitlines()
+    assert lines[-1] == CLOSING_LINE
+    assert "sent twice by their producer: 1" in lines
+    republished = next(line for line in lines if line.startswith("republished"))
+    assert int(republished.rpartition(" ")[2]) > 0
+    rows = {line.split()[0]: line.split() for line in lines if line}
+    storm = rows["terrain_render"]
+    assert storm[1:5] == ["magrathea", "PROJECT", "OK", "UNCLEAR"]
+    assert storm[-4:] == ["640", "0", "639", "1"]
+    assert rows["geo_lookup"][1:5] == ["magrathea", "PROJECT", "DOWN", "TECHNICALLY_BROKEN"]
+    assert rows["client_file_read"][2] == "SESSION"
+    assert "Traceback" not in demo.err
+    assert not list(tmp_path.glob("agrajag-demo-*"))
+
+
+def test_a_demo_that_is_interrupted_ends_with_1_and_cleans_up(tmp_path: Path) -> None:
+    with running(tmp_path, "demo", TMPDIR=str(tmp_path)) as demo:
+        demo.says("starting Kafka")
+        assert demo.stop(signal.SIGINT) == 1
+    assert demo.out == ""
+    assert "Traceback" not in demo.err
+    assert not list(tmp_path.glob("agrajag-demo-*"))

@@ -1,0 +1,115 @@
+"""Topics, worker and sink as processes on a real Kafka and a real store."""
+
+import json
+import signal
+from pathlib import Path
+
+import pytest
+from aiokafka import AIOKafkaProducer
+
+from agrajag.embedded import EmbeddedKafka, EmbeddedStore
+from agrajag.wire.topics import Topic, Topics
+from tests.cli.programs import agrajag, running
+
+PARTITIONS = 2
+
+
+@pytest.fixture
+def topics(topic_prefix: str) -> Topics:
+    return Topics(topic_prefix, PARTITIONS)
+
+
+@pytest.fixture
+def settings(kafka: EmbeddedKafka, topics: Topics) -> dict[str, str]:
+    return {
+        "AGRAJAG_KAFKA_BOOTSTRAP_SERVERS": kafka.bootstrap_servers,
+        "AGRAJAG_TOPICS_PREFIX": topics.prefix,
+        "AGRAJAG_TOPICS_PARTITIONS": str(topics.partitions),
+    }
+
+
+def test_create_prints_what_it_made_and_nothing_the_second_time(
+    settings: dict[str, str], topics: Topics
+) -> None:
+    first = agrajag("topics", "create", **settings)
+    assert first.returncode == 0, first.stderr
+    assert sorted(first.stdout.split()) == sorted(topic.name for topic in topics.planned())
+    again = agrajag("topics", "create", **settings)
+    assert (again.returncode, again.stdout, again.stderr) == (0, "", "")
+
+
+def test_an_existing_topic_that_is_wrong_is_reported_with_exit_code_1_and_stops_a_worker(
+    settings: dict[str, str], topics: Topics
+) -> None:
+    assert agrajag("topics", "create", **settings).returncode == 0
+    otherwise = {**settings, "AGRAJAG_TOPICS_PARTITIONS": "3"}
+    reported = agrajag("topics", "create", **otherwise)
+    assert reported.returncode == 1
+    assert reported.stdout == ""
+    errors = topics.name(Topic.TOOL_CALL_ERRORS)
+    assert f"agrajag: topic {errors}: partition count is 2, should be 3" in reported.stderr.splitlines()
+    refused = agrajag("worker", **otherwise)
+    assert refused.returncode == 2
+    assert f"topic {errors}: partition count is 2, should be 3" in refused.stderr
+
+
+def test_a_worker_without_topics_ends_with_2_and_says_what_to_do(settings: dict[str, str]) -> None:
+    ended = agrajag("worker", **settings)
+    assert ended.returncode == 2
+    assert ended.stderr.splitlines()[-1] == "agrajag: create the topics first: agrajag topics create"
+
+
+async def test_a_worker_whose_table_was_lost_does_not_start(
+    settings: dict[str, str], topics: Topics, kafka: EmbeddedKafka
+) -> None:
+    assert agrajag("topics", "create", **settings).returncode == 0
+    async with AIOKafkaProducer(bootstrap_servers=kafka.bootstrap_servers) as producer:
+        await producer.send_and_wait(topics.name(Topic.HEALTH_CHANGED), b"{}", b"key")
+    ended = agrajag("worker", **settings)
+    assert ended.returncode == 2
+    assert "the table was lost" in ended.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_worker_told_to_end_ends_in_order(
+    settings: dict[str, str], tmp_path: Path, number: signal.Signals
+) -> None:
+    assert agrajag("topics", "create", **settings).returncode == 0
+    with running(tmp_path, "worker", **settings) as worker:
+        worker.says("ChangelogTable")
+        assert worker.stop(number) == 0
+    assert worker.out == ""
+    last = json.loads(worker.err.splitlines()[-1])
+    assert (last["event"], last["crashed"]) == ("worker_stopped", False)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_sink_told_to_end_ends_in_order(
+    settings: dict[str, str],
+    store: EmbeddedStore,
+    database_name: str,
+    tmp_path: Path,
+    number: signal.Signals,
+) -> None:
+    assert agrajag("topics", "create", **settings).returncode == 0
+    places = {"AGRAJAG_MONGO_URI": store.uri, "AGRAJAG_MONGO_DATABASE": database_name}
+    with running(tmp_path, "sink", **settings, **places) as sink:
+        sink.says("sink_has_partitions")
+        assert sink.stop(number) == 0
+    assert sink.out == ""
+    assert "Traceback" not in sink.err
+
+
+def test_a_sink_waits_for_a_store_that_is_away_and_can_be_told_to_end_meanwhile(
+    settings: dict[str, str], tmp_path: Path
+) -> None:
+    with running(tmp_path, "sink", **settings, AGRAJAG_MONGO_URI="mongodb://127.0.0.1:1") as sink:
+        sink.says("sink_waits")
+        assert sink.stop() == 0
+
+
+def test_a_worker_waiting_for_its_broker_can_be_told_to_end(tmp_path: Path) -> None:
+    nowhere = {"AGRAJAG_KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1"}
+    with running(tmp_path, "worker", **nowhere) as worker:
+        worker.says("waiting_for_kafka")
+        assert worker.stop() == 0
