@@ -10,7 +10,7 @@ from agrajag.core.policy import Policy
 from agrajag.core.triage import Arrival, triage
 from agrajag.documents.rule_files import bundled_rules
 from agrajag.model.events import ToolCallError
-from tests.pipeline.load import errors
+from tests.bench.worker import distinct_errors
 
 EVENTS = 2_000
 ROUNDS = 9
@@ -21,10 +21,7 @@ def measure() -> dict[str, float]:
 
     Every event is about a tool of its own, so that nothing is shared between them.
     """
-    events = [
-        event.model_copy(update={"tool_name": f"tool-{n}", "reply_to": None})
-        for n, event in enumerate(errors(EVENTS))
-    ]
+    events = distinct_errors(EVENTS)
     values = [event.to_json() for event in events]
     rules, policy = bundled_rules(), Policy()
     now = datetime.now(UTC)

@@ -1,7 +1,8 @@
 """What the worker is measured against, each as a process (`python -m tests.bench.contenders NAME '<json of Race>'`).
 
 `raw_copy` is the least that a Kafka consumer can do with an event: parse it, write it again, send it, commit.
-`naive_faust` is the worker that Faust's manual leads to: one agent, one table, a list of rules tried one after the other.
+`naive_faust` is the worker that Faust's manual leads to: one agent, one table, a list of rules tried
+one after the other.
 """
 
 import asyncio

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -55,12 +56,23 @@ class Run:
     def start(self, module: str = "tests.pipeline.process", **changes: Any) -> "subprocess.Popen[bytes]":
         """Start another worker; `changes` are to the plan."""
         plan = replace(self.plan, **changes)
+        return self.start_module([module, json.dumps(asdict(plan))])
+
+    def start_role(self, role: str, environment: dict[str, str]) -> "subprocess.Popen[bytes]":
+        """Start a role by the command line that people use."""
+        return self.start_module(["agrajag", role], environment)
+
+    def start_module(
+        self, module: list[str], environment: dict[str, str] | None = None
+    ) -> "subprocess.Popen[bytes]":
+        """Start `python -m module`, arguments included."""
         with (self.directory / f"process-{len(self.processes)}.log").open("wb") as log:
             process = subprocess.Popen(
-                [sys.executable, "-m", module, json.dumps(asdict(plan))],
+                [sys.executable, "-m", *module],
                 cwd=ROOT,
                 stdout=log,
                 stderr=subprocess.STDOUT,
+                env=os.environ | (environment or {}),
             )
         self.processes.append(process)
         return process

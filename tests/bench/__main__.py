@@ -1,0 +1,63 @@
+"""All benchmarks in one run: prints them beside their goals and writes `.bench/results.json` (`make bench`)."""
+
+import asyncio
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from agrajag.embedded import EmbeddedKafka, EmbeddedStore
+from tests.bench import classify, latency, sink, worker
+
+RESULTS = Path(".bench/results.json")
+GOALS: dict[str, tuple[str, float]] = {
+    "classify.over_parse": ("<=", 4.0),
+    "worker.over_naive_faust": (">=", 10.0),
+    "worker.over_raw_copy": (">=", 0.8),
+    "worker.storm_over_naive_faust": (">=", 20.0),
+    "latency.p99_ms": ("<=", 15.0),
+    "sink.over_bulk_upsert": (">=", 0.7),
+}
+
+
+def reached(name: str, value: float) -> bool:
+    """Whether the goal of `name` is reached."""
+    sign, goal = GOALS[name]
+    return value <= goal if sign == "<=" else value >= goal
+
+
+def shown(results: dict[str, float]) -> Table:
+    """The results as a table: value, goal and whether it is reached."""
+    table = Table("benchmark", "measured", "goal", "")
+    for name, value in results.items():
+        goal = " ".join(map(str, GOALS[name])) if name in GOALS else ""
+        verdict = ("reached" if reached(name, value) else "missed") if name in GOALS else ""
+        table.add_row(name, f"{value:,.2f}", goal, verdict)
+    return table
+
+
+async def measure(directory: Path) -> dict[str, float]:
+    """Every benchmark, one after the other, on one broker and one store."""
+    results = classify.measure()
+    with EmbeddedKafka(directory / "kafka") as kafka, EmbeddedStore(directory / "store") as store:
+        results |= await latency.measure(kafka.bootstrap_servers, directory)
+        results |= await worker.measure(kafka.bootstrap_servers, directory)
+        results |= await sink.measure(kafka.bootstrap_servers, store.uri)
+    return results
+
+
+def main() -> int:
+    """Measure, write, show. A goal that is missed is shown as missed; only a failure to measure fails."""
+    with tempfile.TemporaryDirectory(prefix="agrajag-bench-") as directory:
+        results = asyncio.run(measure(Path(directory)))
+    RESULTS.parent.mkdir(exist_ok=True)
+    RESULTS.write_text(json.dumps(results, indent=2) + "\n")
+    Console().print(shown(results))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,66 @@
+"""How long after an error was sent its document is on `health-changed`, at a rate that leaves the worker idle."""
+
+import asyncio
+import statistics
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
+
+from agrajag.model.keys import tool_key
+from agrajag.wire.partition import partition_for
+from agrajag.wire.topics import Topic
+from tests.bench.worker import distinct_errors
+from tests.pipeline.process import PARTITIONS, Plan
+from tests.pipeline.runs import Run, create_topics
+
+PER_SECOND = 200
+WARM_UP = 400
+EVENTS = 3_000
+
+
+async def measure(bootstrap_servers: str, directory: Path) -> dict[str, float]:
+    """`latency.p50_ms`, `.p95_ms`, `.p99_ms` from the call of send to the arrival at a subscriber."""
+    run = Run(Plan(bootstrap_servers, "bench-latency", session_timeout_seconds=10.0), directory)
+    try:
+        await create_topics(run)
+        run.start()
+        samples = await _samples(run)
+    finally:
+        run.close()
+    cuts = statistics.quantiles(samples[WARM_UP:], n=100)
+    return {"latency.p50_ms": cuts[49], "latency.p95_ms": cuts[94], "latency.p99_ms": cuts[98]}
+
+
+async def _samples(run: Run) -> list[float]:
+    """One latency per event, in ms; every event is about a tool of its own, by which it is recognised."""
+    topics = run.plan.topics
+    sent_at: dict[str, float] = {}
+    samples: list[float] = []
+    consumer = AIOKafkaConsumer(
+        topics.name(Topic.HEALTH_CHANGED),
+        bootstrap_servers=run.plan.bootstrap_servers,
+        auto_offset_reset="earliest",
+    )
+    producer = AIOKafkaProducer(bootstrap_servers=run.plan.bootstrap_servers, acks="all")
+    async with consumer, producer:
+
+        async def receive() -> None:
+            while len(samples) < WARM_UP + EVENTS:
+                record = await consumer.getone()
+                tool = record.key.decode().rpartition("|")[2]
+                samples.append((time.perf_counter() - sent_at[tool]) * 1000)
+
+        receiving = asyncio.create_task(receive())
+        started = time.perf_counter()
+        for number, event in enumerate(distinct_errors(WARM_UP + EVENTS)):
+            await asyncio.sleep(max(0.0, started + number / PER_SECOND - time.perf_counter()))
+            key = tool_key(event.tenant_id, event.tool_name).encode()
+            value = event.model_copy(update={"occurred_at": datetime.now(UTC)}).to_json()
+            sent_at[event.tool_name] = time.perf_counter()
+            await producer.send(
+                topics.name(Topic.TOOL_CALL_ERRORS), value, key=key, partition=partition_for(key, PARTITIONS)
+            )
+        await asyncio.wait_for(receiving, 120)
+    return samples
