@@ -15,6 +15,7 @@ from agrajag.sink.broker import kafka_errors
 from agrajag.sink.routes import ROUTES, Route
 from agrajag.store import Store
 from agrajag.wire.clients import KafkaConnection
+from agrajag.wire.header_names import accept_any_header_name
 from agrajag.wire.origin import ReceivedRecord
 from agrajag.wire.topics import Topics
 
@@ -97,6 +98,7 @@ def _differences(on_topic: Mapping[str, _Entry], in_store: Mapping[str, _Entry])
 
 async def _all_records(connection: KafkaConnection, topic: str) -> AsyncIterator[ReceivedRecord]:
     """Every record up to the end that the topic has now, read outside of any group."""
+    accept_any_header_name()
     places = await _partitions(connection, topic)
     consumer = AIOKafkaConsumer(**connection.client_options(), group_id=None, auto_offset_reset="earliest")
     consumer.assign(places)

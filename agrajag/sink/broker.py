@@ -23,6 +23,7 @@ from aiokafka.errors import (
 
 from agrajag.errors import PermanentError, TransientError
 from agrajag.wire.clients import KafkaConnection
+from agrajag.wire.header_names import accept_any_header_name
 
 _REFUSALS = (
     AuthenticationFailedError,
@@ -68,6 +69,7 @@ async def clients(
     listener: ConsumerRebalanceListener,
 ) -> AsyncIterator[tuple[AIOKafkaConsumer, AIOKafkaProducer]]:
     """A consumer in the group, from the start of the topics where nothing is committed, and a producer."""
+    accept_any_header_name()
     consumer = AIOKafkaConsumer(
         **connection.client_options(),
         group_id=group.name,

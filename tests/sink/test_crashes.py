@@ -48,6 +48,8 @@ async def _assert_equal(
     assert books.documents == documents
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(300)
 async def test_changes_that_come_while_the_store_is_away_are_written_when_it_is_back(
     connection: KafkaConnection, topics: Topics, own_store: Callable[[], EmbeddedStore]
 ) -> None:
@@ -77,6 +79,8 @@ async def test_changes_that_come_while_the_store_is_away_are_written_when_it_is_
     assert told == ["sink_waits", "sink_goes_on"]
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(300)
 async def test_a_sink_that_starts_before_the_store_and_the_broker_waits_for_both(
     own_kafka: Callable[[], EmbeddedKafka], own_store: Callable[[], EmbeddedStore], topic_prefix: str
 ) -> None:
@@ -101,6 +105,8 @@ async def test_a_sink_that_starts_before_the_store_and_the_broker_waits_for_both
     await _assert_equal(*place, documents=10)
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(300)
 async def test_a_broker_that_is_killed_under_way_costs_nothing(
     own_kafka: Callable[[], EmbeddedKafka], store_uri: str, database: str, topic_prefix: str
 ) -> None:
