@@ -105,11 +105,10 @@ def _compared(topic: PlannedTopic, partitions: int | None, config: Mapping[str, 
 async def _create(
     admin: AIOKafkaAdminClient, missing: Iterable[PlannedTopic], replication_factor: int | None
 ) -> tuple[str, ...]:
-    new = [
-        # An empty assignment: with None the client forbids -1.
-        NewTopic(topic.name, topic.partitions, replication_factor or _BROKERS_DEFAULT, {}, topic.config)
-        for topic in missing
-    ]
+    # The client takes -1 only beside an assignment, and a number only without one.
+    assignment: dict[int, list[int]] | None = {} if replication_factor is None else None
+    replicas = _BROKERS_DEFAULT if replication_factor is None else replication_factor
+    new = [NewTopic(topic.name, topic.partitions, replicas, assignment, topic.config) for topic in missing]
     try:
         response = await admin.create_topics(new)
     except (KafkaError, TimeoutError) as error:

@@ -1,11 +1,14 @@
 """Making topics on a real broker, and telling what is wrong with others."""
 
 import asyncio
+from pathlib import Path
 
+import pytest
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 
-from agrajag.errors import InputError
+from agrajag.embedded import EmbeddedKafka
+from agrajag.errors import ConfigError, InputError, TransientError
 from agrajag.wire.clients import KafkaConnection
 from agrajag.wire.codec import MAX_VALUE_BYTES
 from agrajag.wire.dead_letters import CUT_FROM, dead_letter
@@ -35,7 +38,7 @@ async def test_missing_topics_are_made_as_planned(admin: AIOKafkaAdminClient, to
 
 async def test_making_them_again_changes_nothing(admin: AIOKafkaAdminClient, topic_prefix: str) -> None:
     topics = Topics(topic_prefix, 1)
-    await ensure_topics(admin, topics)
+    await ensure_topics(admin, topics, replication_factor=1)
     again = await ensure_topics(admin, topics)
     assert (again.created, again.findings) == ((), ())
 
@@ -102,6 +105,27 @@ async def test_more_room_and_another_retention_are_no_fault(
     }
     await admin.create_topics([NewTopic(f"{topic_prefix}.tool-links.v1", 1, 1, topic_configs=config)])
     assert (await ensure_topics(admin, Topics(topic_prefix, 1))).findings == ()
+
+
+async def test_more_replicas_than_brokers_are_a_wrong_setting(
+    admin: AIOKafkaAdminClient, topic_prefix: str
+) -> None:
+    with pytest.raises(ConfigError, match="fewer brokers than replicas"):
+        await ensure_topics(admin, Topics(topic_prefix, 1), replication_factor=5)
+
+
+async def test_a_broker_that_goes_away_may_be_asked_again_later(tmp_path: Path, topic_prefix: str) -> None:
+    with EmbeddedKafka(tmp_path / "kafka") as broker:
+        admin = AIOKafkaAdminClient(
+            **KafkaConnection(bootstrap_servers=broker.bootstrap_servers).client_options(),
+            request_timeout_ms=1_000,
+        )
+        await admin.start()
+    try:
+        with pytest.raises(TransientError):
+            await ensure_topics(admin, Topics(topic_prefix, 1))
+    finally:
+        await admin.close()
 
 
 async def test_the_largest_records_can_be_copied_and_set_aside(
