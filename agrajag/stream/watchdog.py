@@ -61,7 +61,7 @@ def stalled(samples: Sequence[Sample], now: float, limit_seconds: float) -> Stal
     newest = samples[-1]
     if now - newest.at >= limit_seconds:
         return Stall(WatchdogCause.BLOCKED, f"the event loop has not answered for {now - newest.at:.0f} s")
-    before = [number for number, sample in enumerate(samples) if sample.at <= now - limit_seconds]
+    before = [number for number, sample in enumerate(samples) if sample.at <= newest.at - limit_seconds]
     if not before:
         return None
     window = samples[before[-1] :]

@@ -87,5 +87,9 @@ def test_while_no_broker_answers_anybody_nothing_is_a_stall_but_a_blocked_loop()
     assert cause(standing, now=120.0) is WatchdogCause.BLOCKED
 
 
+def test_samples_that_do_not_cover_the_limit_say_nothing_however_old_they_are() -> None:
+    assert cause(samples(*[{A: Progress(5, 9)}] * 2), now=69.0) is None
+
+
 def test_without_samples_nothing_is_said() -> None:
     assert stalled([], 1_000.0, LIMIT) is None
