@@ -23,7 +23,7 @@ async def _cancelled_by_signals(work: Coroutine[Any, Any, T], tell: Callable[[st
         for number in _SIGNALS:
             loop.remove_signal_handler(number)
             signal.signal(number, signal.SIG_DFL)
-        tell("stopping")
+        tell("stopping; the same again ends it at once")
         task.cancel()
 
     for number in _SIGNALS:

@@ -119,4 +119,3 @@ def _kafka_address(plan: Plan, kafka: "EmbeddedKafka | None") -> str:
 
 def _mongo_uri(plan: Plan, store: "EmbeddedStore | None") -> str:
     return store.uri if store is not None else plan.mongo_uri or ""
-

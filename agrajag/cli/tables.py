@@ -16,7 +16,7 @@ def result_console() -> Console:
 
 def plain_table(headings: Iterable[str], numbers: Iterable[str] = ()) -> Table:
     """An empty table without lines; the columns of `numbers` come last and end flush."""
-    table = Table(box=None, pad_edge=False)
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
     for heading in headings:
         table.add_column(heading, overflow="fold")
     for heading in numbers:

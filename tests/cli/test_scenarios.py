@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -20,21 +19,9 @@ from agrajag.wire.codec import decode
 from agrajag.wire.partition import partition_for
 from agrajag.wire.topics import EMBEDDED_PARTITIONS
 from tests.builders import NOW
+from tests.cli.records import Received
 
 SCRIPT = bundled_script()
-
-
-@dataclass
-class Received:
-    """A record as a broker would hand it over."""
-
-    value: bytes
-    key: bytes
-    topic: str = "agrajag.tool-call-errors.v1"
-    partition: int = 0
-    offset: int = 0
-    timestamp: int = 0
-    headers: list[tuple[str, bytes | None]] = field(default_factory=list)
 
 
 def readable(records: list[DemoRecord]) -> Iterator[tuple[DemoRecord, ToolCallError]]:

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
@@ -95,8 +95,14 @@ def _cells(scope: Scope, documents: list[ToolHealth], now: datetime) -> Iterator
     yield scope if len(documents) == 1 else f"{scope} ({len(documents)})"
     yield min((document.status_at(now) for document in documents), key=_WORST_FIRST.__getitem__)
     yield ", ".join(sorted(classes)) or "-"
-    yield f"{until:%d %b %H:%M:%S} UTC" if until > now else "over"
+    yield _clock_time(until, now) if until > now else "over"
     yield f"{sum(counter.errors for counter in counters):,}"
     yield f"{sum(counter.suppressed for counter in counters):,}"
     yield f"{sum(counter.coalesced for counter in counters):,}"
     yield f"{sum(counter.jobs for counter in counters):,}"
+
+
+def _clock_time(moment: datetime, now: datetime) -> str:
+    """In UTC; with the day where it is another one."""
+    moment = moment.astimezone(UTC)
+    return f"{moment:%H:%M:%S}Z" if moment.date() == now.astimezone(UTC).date() else f"{moment:%d %b %H:%M}Z"
