@@ -24,6 +24,7 @@ _STATUS_IN_TEXT = re.compile(
     r"|Not Implemented|Bad Gateway|Service Unavailable|Gateway Time-?out)",
     re.IGNORECASE | re.ASCII,
 )
+_STATUS_DIGITS = re.compile(r"[1-5][0-9][0-9]")
 _known_names = lru_cache(maxsize=4096)(class_names)
 
 
@@ -79,7 +80,9 @@ class Features:
 
 
 def _status_in(text: str | None) -> int | None:
-    found = _STATUS_IN_TEXT.search(text) if text else None
+    if not text or _STATUS_DIGITS.search(text) is None:
+        return None
+    found = _STATUS_IN_TEXT.search(text)
     return int(found[found.lastindex or 0]) if found else None
 
 
