@@ -6,7 +6,8 @@ from importlib import resources
 import yaml
 
 from agrajag.core.match import RuleSet
-from agrajag.core.rules import Layer, Problem, merge, parse_layer
+from agrajag.core.rule_parsing import parse_layer
+from agrajag.core.rules import Layer, Problem, merge
 from agrajag.errors import ConfigError
 
 RULES_PATH = "_vance/agrajag/error-patterns.yaml"
