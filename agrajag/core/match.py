@@ -103,7 +103,8 @@ class _Group:
         if self._lowest_body < below:
             yield from self._body_linear
             if self._automaton is not None:
-                for _end, positions in self._automaton.iter(features.text):
+                found = {id(positions): positions for _end, positions in self._automaton.iter(features.text)}
+                for positions in found.values():
                     yield from positions
 
 
