@@ -35,7 +35,9 @@ def wait_from_header(value: str, now: datetime, date: str | None = None) -> time
     moment = _moment(text)
     if moment is not None:
         return max(moment - start, SHORTEST)
-    span = parse_iso_duration(text.upper()) or _span(text.lower())
+    span = parse_iso_duration(text.upper())
+    if span is None:
+        span = _span(text.lower())
     return None if span is None else max(span, SHORTEST)
 
 
