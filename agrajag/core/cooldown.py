@@ -95,15 +95,16 @@ def cleared(cooldown: Cooldown, now: datetime) -> Cooldown:
 def merged(first: Cooldown, second: Cooldown) -> Cooldown:
     """Both entries of one key as one: the later deadline, the more hits, the newer words.
 
-    The order of the two does not matter, and merging an entry with itself changes nothing.
+    Neither the order nor the grouping of several matters, and merging an entry with itself changes nothing.
     """
-    newer, older = sorted((first, second), key=_age, reverse=True)
+    newer = max(first, second, key=_age)
     return newer.with_changes(
-        next_spawn_allowed_at=max(newer.next_spawn_allowed_at, older.next_spawn_allowed_at),
-        hits=max(newer.hits, older.hits),
-        note=newer.note if newer.note is not None else older.note,
+        next_spawn_allowed_at=max(first.next_spawn_allowed_at, second.next_spawn_allowed_at),
+        hits=max(first.hits, second.hits),
     )
 
 
-def _age(cooldown: Cooldown) -> tuple[datetime, str]:
-    return cooldown.last_triggered_at, cooldown.model_dump_json()
+def _age(cooldown: Cooldown) -> tuple[datetime, bytes]:
+    """What says which entry is the newer: its time, and for equal ones whatever merging does not change."""
+    words = cooldown.with_changes(next_spawn_allowed_at=cooldown.last_triggered_at, hits=1)
+    return cooldown.last_triggered_at, words.to_json()
