@@ -35,8 +35,8 @@ def test_a_duration_of_fixed_length_is_read(text: str, span: timedelta) -> None:
     "text",
     [
         "", "P", "PT", "P1DT", "5M", "PT5", "T5M", "P5M", "P1Y", "P1M", "PT5M ", " PT5M", "PT5M\n", "pt5m", "-PT5M",
-        "+PT5M", "PT-5M", "PT5M5H", "PT1H1H", "PT.5S", "PT5.S", "PT٥M", "P367D", "P999999W", "PT999999H", "PT1e3S", "P1D5H",
-        "PT" + "9" * 5_000 + "S", "P" * 60_000, "PT1H" * 20_000, "header:retry-after", "300",
+        "+PT5M", "PT-5M", "PT5M5H", "PT1H1H", "PT.5S", "PT5.S", "PT٥M", "P367D", "P999999W", "PT999999H", "PT1e3S",
+        "P1D5H", "PT" + "9" * 5_000 + "S", "P" * 60_000, "PT1H" * 20_000, "header:retry-after", "300",
     ],
     ids=lambda text: text[:20] or "empty",
 )  # fmt: skip
