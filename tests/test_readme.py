@@ -1,0 +1,68 @@
+"""The README is true: its tables are those of the code."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from agrajag.documents.rule_files import bundled_rules
+from agrajag.metrics import REGISTRY
+from agrajag.settings import settings_table
+from tests.bench.__main__ import GOALS
+
+README = Path(__file__).parents[1] / "README.md"
+
+
+@pytest.fixture(scope="module")
+def readme() -> str:
+    return README.read_text("utf-8")
+
+
+def settings_rows() -> list[str]:
+    """The README's rows about settings."""
+    return [
+        f"| `{name}` | {f'`{default}`' if default else ''} | {meaning} |"
+        for name, default, meaning in settings_table()
+    ]
+
+
+def metrics_rows() -> list[str]:
+    """The README's rows about metrics."""
+    return [
+        f"| `{family.name}{'_total' if family.type == 'counter' else ''}` | {family.documentation} |"
+        for family in REGISTRY.collect()
+    ]
+
+
+def test_every_setting_stands_in_the_readme_with_its_default_and_meaning(readme: str) -> None:
+    assert [row for row in settings_rows() if row not in readme] == []
+    assert set(re.findall(r"AGRAJAG_[A-Z_]+", readme)) <= {name for name, _, _ in settings_table()} | {
+        "AGRAJAG_TEST_MONGODB_URI"
+    }
+
+
+def test_every_metric_stands_in_the_readme(readme: str) -> None:
+    assert [row for row in metrics_rows() if row not in readme] == []
+
+
+def test_every_bundled_rule_stands_in_the_readme_in_its_order(readme: str) -> None:
+    ids = [rule.id for rule in bundled_rules().rules]
+    assert re.findall(r"^\| `([a-z0-9-]+)` \|", readme, re.MULTILINE)[: len(ids)] == ids
+
+
+def test_every_benchmark_goal_stands_in_the_readme(readme: str) -> None:
+    for name, (sign, goal) in GOALS.items():
+        assert re.search(
+            rf"^\| `{re.escape(name)}` \| [^|]+ \| {'≤' if sign == '<=' else '≥'} {goal:g}",
+            readme,
+            re.MULTILINE,
+        )
+
+
+def test_every_path_that_the_readme_names_exists(readme: str) -> None:
+    root = README.parent / "agrajag"
+    named = set(
+        re.findall(r"`((?:core|wire|stream|sink|store|embedded|documents)/[a-z_]*(?:\.py)?)`", readme)
+    )
+    assert named
+    assert [path for path in sorted(named) if not (root / path).exists()] == []
