@@ -7,7 +7,7 @@ different partitions go at the same time.
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import structlog
 from aiokafka import AIOKafkaProducer
@@ -21,22 +21,27 @@ log = structlog.get_logger(__name__)
 BATCH_BYTES = 900_000  # below Kafka's default message.max.bytes and the producer's max_request_size
 _RECORD_BYTES = 48  # of the record format, at most, without the headers
 _HEADER_BYTES = 10
-_ROOM = BATCH_BYTES - 61  # the head of a batch
 FIRST_RETRY_SECONDS = 0.1
 LAST_RETRY_SECONDS = 5.0
 
 
+class Packable(Protocol):
+    """What becomes one record of a batch: a `Row`, an `Output`."""
+
+    @property
+    def key(self) -> bytes: ...
+    @property
+    def value(self) -> bytes | None: ...
+    @property
+    def headers(self) -> Sequence[tuple[str, bytes]]: ...
+
+
 class Row(NamedTuple):
-    """One record of a batch."""
+    """A record whose topic and partition are known."""
 
     key: bytes
     value: bytes | None
     headers: Sequence[tuple[str, bytes]] = ()
-
-    def size(self) -> int:
-        """Bytes in a batch, never too few."""
-        headers = sum(4 * len(name) + len(value) + _HEADER_BYTES for name, value in self.headers)
-        return _RECORD_BYTES + len(self.key) + len(self.value or b"") + headers
 
 
 class Chain(NamedTuple):
@@ -51,29 +56,46 @@ class TooLargeError(ValueError):
     """Rows that must stay together do not fit into one record batch: a step has to check before it ends."""
 
 
-def pack(new_batch: Callable[[], BatchBuilder], groups: Iterable[Sequence[Row]]) -> list[BatchBuilder]:
+def pack(new_batch: Callable[[], BatchBuilder], groups: Iterable[Sequence[Packable]]) -> list[BatchBuilder]:
     """As few closed batches as fit, in the order given; the rows of a group are never parted.
 
     `new_batch` is a producer's `create_batch`, for batches of `BATCH_BYTES`. A single row may be larger than a batch:
     it goes alone, and the broker decides.
     """
     packed: list[BatchBuilder] = []
-    room = -1
     for group in groups:
-        need = sum(row.size() for row in group)
-        if need > _ROOM and len(group) > 1:
-            raise TooLargeError(f"{len(group)} records of {need} bytes exceed a batch of {_ROOM}")
-        if need > room:
-            packed.append(new_batch())
-            room = _ROOM
+        if len(group) > 1:
+            _make_room(packed, group, new_batch)
         for row in group:
-            headers = list(row.headers)
-            if packed[-1].append(timestamp=None, key=row.key, value=row.value, headers=headers) is None:
-                raise TooLargeError(f"a batch of {_ROOM} bytes is full before the {need} bytes are in it")
-        room -= need
+            if not packed or not _append(packed[-1], row):
+                packed.append(new_batch())
+                _append(packed[-1], row)  # the first row of a batch always fits
     for batch in packed:
         batch.close()
     return packed
+
+
+def _append(batch: BatchBuilder, row: Packable) -> bool:
+    added = batch.append(timestamp=None, key=row.key, value=row.value, headers=list(row.headers))
+    return added is not None
+
+
+def _make_room(
+    packed: list[BatchBuilder], group: Sequence[Packable], new_batch: Callable[[], BatchBuilder]
+) -> None:
+    """Begin a new batch unless all rows of `group` fit into the last one."""
+    need = sum(map(_size, group))
+    if packed and packed[-1].size() + need <= BATCH_BYTES:
+        return
+    packed.append(new_batch())
+    if packed[-1].size() + need > BATCH_BYTES:
+        raise TooLargeError(f"{len(group)} records of {need} bytes exceed a batch of {BATCH_BYTES}")
+
+
+def _size(row: Packable) -> int:
+    """Bytes in a batch, never too few."""
+    headers = sum(4 * len(name) + len(value) + _HEADER_BYTES for name, value in row.headers)
+    return _RECORD_BYTES + len(row.key) + len(row.value or b"") + headers
 
 
 class BatchSender:

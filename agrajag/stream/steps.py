@@ -16,7 +16,7 @@ from typing import Generic, NamedTuple, TypeVar
 from aiokafka import AIOKafkaProducer, ConsumerRecord
 
 from agrajag import metrics
-from agrajag.stream.batches import BatchSender, Chain, Row, pack
+from agrajag.stream.batches import BatchSender, Chain, pack
 from agrajag.stream.fetches import Fetch, FetchApp
 from agrajag.stream.memory import PartitionView
 from agrajag.stream.table import ChangelogTable, Changes
@@ -137,23 +137,19 @@ class StrictOrder(Generic[V]):
 
     async def _placed(self, producer: AIOKafkaProducer, outputs: Sequence[Output]) -> list[Chain]:
         """The outputs by topic and partition, packed, in the order given."""
-        places: defaultdict[tuple[str, int], list[tuple[Row]]] = defaultdict(list)
+        counts = self._partition_counts
+        for topic in {output.topic for output in outputs} - counts.keys():
+            counts[topic] = len(await producer.partitions_for(topic))  # fixed when the topic was created
+        places: defaultdict[tuple[str, int], list[tuple[Output]]] = defaultdict(list)
         for output in outputs:
-            partition = output.partition
+            topic, key, _, _, partition = output
             if partition is None:
-                partition = partition_for(output.key, await self._partition_count(producer, output.topic))
-            places[output.topic, partition].append((Row(output.key, output.value, output.headers),))
+                partition = partition_for(key, counts[topic])
+            places[topic, partition].append((output,))
         return [
             Chain(topic, partition, pack(producer.create_batch, rows))
             for (topic, partition), rows in places.items()
         ]
-
-    async def _partition_count(self, producer: AIOKafkaProducer, topic: str) -> int:
-        """Asked of the cluster once per topic: a partition count is fixed when the topic is created."""
-        count = self._partition_counts.get(topic)
-        if count is None:
-            count = self._partition_counts[topic] = len(await producer.partitions_for(topic))
-        return count
 
     def _producer(self) -> AIOKafkaProducer:
         return self.app.sending()
