@@ -104,7 +104,7 @@ def _is_luhn(number: str) -> bool:
 
 
 def detail_of(event: ToolCallError, limit: int) -> str:
-    """What a diagnosis is told about an error: exception, status, code, message, start of the body; redacted.
+    """What a diagnosis is told about an error: status, code, exceptions, message, start of the body; redacted.
 
     At most `limit` characters. Control, bidirectional and invisible characters are replaced by visible ones, so that
     what a person sees is what a model reads. The message takes at most half of the room while there is a body.
@@ -112,11 +112,12 @@ def detail_of(event: ToolCallError, limit: int) -> str:
     error = event.error
     causes = [name for name in error.exception_chain if name != error.exception_type]
     facts = {
-        "exception": " < ".join(filter(None, (error.exception_type, *causes))),
         "status": str(error.http_status or ""),
         "code": error.error_code or "",
+        "exception": " < ".join(filter(None, (error.exception_type, *causes))),
     }
-    lines = [f"{name}: {_start_of(value, limit // 4)}" for name, value in facts.items() if value]
+    head = "\n".join(f"{name}: {value}" for name, value in facts.items() if value)
+    lines = [_start_of(head, limit // 2)] if head else []
     room = limit - sum(len(line) + 1 for line in lines)
     body = (error.body or "").strip()
     if error.message:

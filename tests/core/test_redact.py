@@ -117,7 +117,7 @@ def _cpu_seconds(text: str) -> float:
     return min(runs)
 
 
-def test_a_detail_tells_exception_causes_status_code_message_and_body() -> None:
+def test_a_detail_tells_status_code_exceptions_message_and_body() -> None:
     event = an_error(
         exception_type="ToolException",
         exception_chain=("ToolException", "java.net.SocketTimeoutException"),
@@ -127,9 +127,9 @@ def test_a_detail_tells_exception_causes_status_code_message_and_body() -> None:
         body='{"detail": "gateway"}',
     )
     assert detail_of(event, 1_000).splitlines() == [
-        "exception: ToolException < java.net.SocketTimeoutException",
         "status: 504",
         "code: upstream_timeout",
+        "exception: ToolException < java.net.SocketTimeoutException",
         "message: no answer",
         'body: {"detail": "gateway"}',
     ]
@@ -147,6 +147,15 @@ def test_a_detail_is_never_longer_than_its_limit(limit: int) -> None:
         message="m" * 8_192, body="b" * 65_536,
     )  # fmt: skip
     assert len(detail_of(event, limit)) <= limit
+
+
+def test_a_long_chain_of_exceptions_leaves_room_for_everything_else() -> None:
+    event = an_error(
+        exception_chain=("x" * 256,) * 16, http_status=500, message="the message", body="the body"
+    )
+    detail = detail_of(event, 1_000)
+    assert detail.startswith("status: 500\nexception: xxx")
+    assert detail.endswith("…\nmessage: the message\nbody: the body")
 
 
 def test_a_long_message_leaves_half_of_the_room_to_the_body() -> None:
