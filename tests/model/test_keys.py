@@ -51,6 +51,17 @@ def test_the_parts_of_a_key_are_the_identity_it_was_made_of(
     assert keys.parts(keys.document_key(tenant, tool, scope_id)) == (tenant, tool, scope_id)
 
 
+@given(_PART, _PROJECT, st.none() | _PART, st.none() | _PART, _PART)
+@example("a|b", None, "50%", None, "c")
+def test_the_keys_of_a_caller_are_those_of_each_of_its_scopes_narrowest_first(
+    tenant: str, project: str | None, user: str | None, session: str | None, tool: str
+) -> None:
+    scopes = ((Scope.SESSION, session), (Scope.USER, user), (Scope.PROJECT, project), (Scope.TENANT, tenant))
+    expected = [keys.health_key(tenant, scope, part, tool) for scope, part in scopes if part is not None]
+    expected.append(keys.health_key(tenant, Scope.GLOBAL, "", tool))
+    assert keys.health_keys(tenant, project, user, session, tool) == expected
+
+
 def test_an_ordinary_identity_is_readable_in_its_key() -> None:
     assert keys.tool_key("acme", "mcp_search") == "acme|mcp_search"
     assert keys.health_key("acme", Scope.GLOBAL, "", "mcp_search") == "acme|GLOBAL||mcp_search"
