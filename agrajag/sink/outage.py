@@ -30,9 +30,8 @@ class Outage:
         if self._since is None:
             self._since = time.monotonic()
             log.error("sink_waits", side=self._side, reason=str(error))
-        longest = min(FIRST_PAUSE_SECONDS * 2 ** min(self._tries, 16), LONGEST_PAUSE_SECONDS)
         self._tries += 1
-        await asyncio.sleep(longest * random.uniform(0.5, 1))  # noqa: S311 - no secret
+        await asyncio.sleep(pause_seconds(self._tries))
 
     def over(self) -> None:
         """To be called whenever the side has answered."""
@@ -41,3 +40,9 @@ class Outage:
             log.info("sink_goes_on", side=self._side, away_seconds=away_seconds, tries=self._tries)
             self._since = None
             self._tries = 0
+
+
+def pause_seconds(tries: int) -> float:
+    """How long to wait after so many failed tries, from 1."""
+    longest = min(FIRST_PAUSE_SECONDS * 2.0 ** min(tries - 1, 16), LONGEST_PAUSE_SECONDS)
+    return longest * random.uniform(0.5, 1)  # noqa: S311 - no secret

@@ -2,10 +2,12 @@
 
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
+from struct import pack_into
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRecord, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 from aiokafka.errors import KafkaError
+from aiokafka.record.util import calc_crc32c
 
 from agrajag.model.health import ToolHealth
 from agrajag.model.keys import health_key
@@ -13,6 +15,7 @@ from agrajag.sink.routes import REVISION_HEADER
 from agrajag.wire.clients import KafkaConnection
 from agrajag.wire.partition import partition_for
 from agrajag.wire.topics import Topic, Topics
+from tests.wire.test_header_names import CHECKED_FROM, CRC_AT, NAME, RAW_NAME
 
 Record = tuple[str, bytes | None, list[tuple[str, bytes]]]
 """Key, value and headers."""
@@ -68,6 +71,22 @@ async def send(connection: KafkaConnection, topics: Topics, records: Iterable[Re
         ]
         for acknowledgement in waiting:
             await acknowledgement
+
+
+async def send_with_a_header_name_that_is_no_text(
+    connection: KafkaConnection, topics: Topics, record: Record
+) -> None:
+    """One record as some other clients can write it, and aiokafka's producer cannot."""
+    key, value, _ = record
+    partition = partition_for(key.encode(), topics.partitions)
+    async with AIOKafkaProducer(**connection.client_options()) as producer:
+        batch = producer.create_batch()
+        batch.append(key=key.encode(), value=value, timestamp=None, headers=[(NAME, b"x")])
+        batch.close()
+        raw = bytearray(batch._build().replace(NAME.encode(), RAW_NAME))
+        pack_into(">I", raw, CRC_AT, calc_crc32c(bytes(raw[CHECKED_FROM:])))
+        batch._buffer = bytes(raw)
+        await (await producer.send_batch(batch, topics.name(Topic.HEALTH_CHANGED), partition=partition))
 
 
 async def dead_letters(
