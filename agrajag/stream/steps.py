@@ -59,7 +59,7 @@ class StrictOrder(Generic[V]):
         self,
         app: FetchApp,
         table: ChangelogTable[V],
-        failpoint: Callable[[str], None] = _no_failpoint,
+        failpoint: Callable[[str], object] = _no_failpoint,
         *,
         topic_label: Callable[[str], str] = str,
     ) -> None:
@@ -123,9 +123,11 @@ class StrictOrder(Generic[V]):
         with _timed(metrics.Step.CHANGELOG):
             changes = self.table.encoded(partition, result.changes)
             log = Chain(self.table.changelog_topic_name, partition, pack(producer.create_batch, changes.rows))
-            if not await self._sender.send(metrics.Step.CHANGELOG, [log], is_current) or not is_current():
+            if not await self._sender.send(metrics.Step.CHANGELOG, [log], is_current):
                 return False
         self._failpoint("after_changelog")
+        if not is_current():
+            return False
         with _timed(metrics.Step.MERGE):
             self.table.merge(partition, changes)
         self._failpoint("after_memory")
