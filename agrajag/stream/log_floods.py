@@ -7,6 +7,7 @@ throw away.
 
 import logging
 import time
+from collections.abc import Callable
 
 LIBRARIES = ("aiokafka", "faust", "mode")
 REPEAT_AFTER_SECONDS = 10.0
@@ -16,12 +17,13 @@ _REMEMBERED = 1_000
 class RepeatFilter(logging.Filter):
     """Passes a message of a logger once in `REPEAT_AFTER_SECONDS`, however its arguments differ."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
+        self._clock = clock
         self._passed_at: dict[tuple[str, str], float] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
-        now = time.monotonic()
+        now = self._clock()
         kind = (record.name, str(record.msg))
         if now - self._passed_at.get(kind, -REPEAT_AFTER_SECONDS) < REPEAT_AFTER_SECONDS:
             return False

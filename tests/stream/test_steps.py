@@ -190,3 +190,23 @@ async def test_outputs_go_where_they_are_told_and_else_where_their_key_says(run:
     assert (by_key.partition, by_key.value) == (HOME, b"a")
     assert (by_number.partition, by_number.value) == ((HOME + 1) % PARTITIONS, b"b")
     assert by_number.headers == (("h", b"1"),)
+
+
+async def test_fetches_are_of_at_most_500_records_and_leave_no_offset_out(run: Run) -> None:
+    fetched: list[list[int]] = []
+
+    def note(records: Sequence[ConsumerRecord], view: PartitionView[Count]) -> StepResult[Count]:
+        fetched.append([record.offset for record in records])
+        return StepResult([], [], len(records))
+
+    async with AIOKafkaProducer(bootstrap_servers=run.plan.bootstrap_servers) as producer:
+        await asyncio.gather(
+            *[
+                await producer.send(run.plan.topic("events"), b"%d" % number, key=KEY)
+                for number in range(5_000)
+            ]
+        )
+    async with Counting(run.plan, note).running():
+        await eventually(lambda: sum(map(len, fetched)) >= 5_000, 30)
+    assert max(map(len, fetched)) == 500
+    assert [offset for offsets in fetched for offset in offsets] == list(range(5_000))
