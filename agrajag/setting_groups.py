@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationInfo, fi
 
 from agrajag.core.policy import Policy
 from agrajag.logs import LogFormat, LogLevel
+from agrajag.model.health import MAX_HISTORY
 from agrajag.setting_types import Brokers, MongoUri, ReadableFile, Seconds, Span, wrong
 from agrajag.wire.clients import KafkaConnection, SaslMechanism, SecurityProtocol
 from agrajag.wire.topics import DEFAULT_PARTITIONS, DEFAULT_PREFIX, Topics
@@ -114,7 +115,7 @@ class PolicySettings(Group):
         _POLICY.unconfirmed_after,
         description="Age at which a DOWN without new evidence counts as unconfirmed.",
     )
-    history_size: Annotated[int, Field(ge=1, le=200)] = Field(
+    history_size: Annotated[int, Field(ge=1, le=MAX_HISTORY)] = Field(
         _POLICY.history_size, description="Changes of status that a document remembers."
     )
     answer_all: bool = Field(
@@ -139,9 +140,6 @@ class WorkerSettings(Group):
     watchdog_seconds: Annotated[float, Field(ge=10, le=3_600)] = Field(
         60.0,
         description="Time without progress, though there is work, after which a worker ends to be restarted.",
-    )
-    linger_ms: Annotated[int, Field(ge=0, le=1_000)] = Field(
-        0, description="How long outputs wait for company before they are sent."
     )
     origin_key: Annotated[SecretStr, Field(min_length=16)] | None = Field(
         None,

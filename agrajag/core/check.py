@@ -1,7 +1,7 @@
 """What a caller is told about its error: one typed word, whether to expect a change, and a hint in plain text."""
 
 from agrajag.core.features import Features
-from agrajag.core.triage import Arrival, Verdict
+from agrajag.core.verdicts import Arrival, Verdict
 from agrajag.model.answers import CheckResult
 from agrajag.model.enums import Classification, Outcome, Status, ToolErrorCode
 from agrajag.model.health import ToolHealth

@@ -63,8 +63,9 @@ _CANONICAL = {alias: java for java, aliases in JAVA_EQUIVALENTS.items() for alia
 def class_names(names: tuple[str, ...]) -> frozenset[str]:
     """Every name under which a rule may call these exceptions: as reported, without its package, and in Java."""
     found: set[str] = set()
-    for name in names:
-        found.add(name)
+    for reported in names:
+        name = reported.removeprefix("builtins.")
+        found.add(reported)
         found.add(name.rpartition(".")[2])
         if name in _CANONICAL:
             found.add(_CANONICAL[name])

@@ -7,7 +7,6 @@ then: what begins. Every error is counted on its document once, whatever the ans
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import NamedTuple
 
 from agrajag.core.cooldown import active_cover, covers, in_flight, is_remembered, span_for
 from agrajag.core.draft import Draft, Drafts
@@ -20,8 +19,8 @@ from agrajag.core.policy import Policy
 from agrajag.core.redact import detail_of
 from agrajag.core.rules import Rule
 from agrajag.core.times import event_time
-from agrajag.model.enums import Classification, CredentialKind, HealthAction, Outcome, Scope, Status, Trigger
-from agrajag.model.events import ToolCallError
+from agrajag.core.verdicts import Arrival, Repeat, Verdict
+from agrajag.model.enums import Classification, CredentialKind, HealthAction, Outcome, Status, Trigger
 from agrajag.model.health import MAX_COOLDOWNS, MAX_JOBS, Cooldown
 from agrajag.model.jobs import MAX_DETAIL, DiagnosisJob
 from agrajag.model.keys import health_key
@@ -30,40 +29,6 @@ UNAUTHORIZED = 401
 TOO_MANY_REQUESTS = 429
 _STATUS_OF = {HealthAction.MARK_UNAVAILABLE: Status.DOWN, HealthAction.MARK_DEGRADED: Status.DEGRADED}
 _NEVER_MARKS = frozenset({Classification.USER_PERMISSION, Classification.USER_INPUT})
-
-
-class Arrival(NamedTuple):
-    """One error as it came: with its id, where its producer's record first stood, and when the broker appended it."""
-
-    event: ToolCallError
-    event_id: str
-    origin: str
-    offset: int
-    appended_at: datetime
-    appended_ms: int
-
-
-class Verdict(NamedTuple):
-    """What the checker decided about one error. `job` is set where a job is to be sent now, new or once more."""
-
-    outcome: Outcome
-    rule: Rule | None
-    scope: Scope
-    scope_id: str
-    key: str
-    user_id: str | None
-    now: datetime
-    cooldown_until: datetime | None = None
-    job_id: str | None = None
-    job: DiagnosisJob | None = None
-
-
-class Repeat(NamedTuple):
-    """The record was applied before: `keys` are the documents to publish again, `job` the event's own, if it
-    still runs."""
-
-    keys: tuple[str, ...]
-    job: DiagnosisJob | None
 
 
 def triage(

@@ -17,7 +17,8 @@ from agrajag.core.check import check_result
 from agrajag.core.draft import Drafts
 from agrajag.core.match import RuleSet
 from agrajag.core.policy import Policy
-from agrajag.core.triage import Arrival, Repeat, Verdict, triage
+from agrajag.core.triage import triage
+from agrajag.core.verdicts import Arrival, Repeat, Verdict
 from agrajag.errors import InputError
 from agrajag.model.enums import Classification, Outcome
 from agrajag.model.events import ToolCallError

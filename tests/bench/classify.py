@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 
 from agrajag.core.draft import Drafts
 from agrajag.core.policy import Policy
-from agrajag.core.triage import Arrival, triage
+from agrajag.core.triage import triage
+from agrajag.core.verdicts import Arrival
 from agrajag.documents.rule_files import bundled_rules
 from agrajag.model.events import ToolCallError
 from tests.bench.worker import distinct_errors

@@ -10,7 +10,8 @@ from agrajag.cli.demo.reading import Ledger
 from agrajag.core.check import check_result
 from agrajag.core.draft import Drafts
 from agrajag.core.policy import Policy
-from agrajag.core.triage import Arrival, Verdict, triage
+from agrajag.core.triage import triage
+from agrajag.core.verdicts import Arrival, Verdict
 from agrajag.documents.rule_files import bundled_rules
 from agrajag.errors import InputError
 from agrajag.model.health import HealthCounters

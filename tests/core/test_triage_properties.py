@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agrajag.core.triage import Arrival, Repeat, Verdict
+from agrajag.core.verdicts import Arrival, Repeat, Verdict
 from agrajag.model.enums import CredentialKind, Outcome, Scope
 from agrajag.model.health import MAX_COOLDOWNS, MAX_JOBS, HealthEntry, ToolHealth
 from tests.builders import NOW, an_error

@@ -7,7 +7,8 @@ from typing import Any
 from agrajag.core.draft import Drafts
 from agrajag.core.match import RuleSet
 from agrajag.core.policy import Policy
-from agrajag.core.triage import Arrival, Repeat, Verdict, triage
+from agrajag.core.triage import triage
+from agrajag.core.verdicts import Arrival, Repeat, Verdict
 from agrajag.documents.rule_files import bundled_rules
 from agrajag.model.enums import Scope
 from agrajag.model.events import ToolCallError

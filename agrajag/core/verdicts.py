@@ -1,0 +1,43 @@
+"""What goes into a decision about one error and what comes out of it, as values."""
+
+from datetime import datetime
+from typing import NamedTuple
+
+from agrajag.core.rules import Rule
+from agrajag.model.enums import Outcome, Scope
+from agrajag.model.events import ToolCallError
+from agrajag.model.jobs import DiagnosisJob
+
+
+class Arrival(NamedTuple):
+    """One error as it came: with its id, where its producer's record first stood, and when the broker appended it."""
+
+    event: ToolCallError
+    event_id: str
+    origin: str
+    offset: int
+    appended_at: datetime
+    appended_ms: int
+
+
+class Verdict(NamedTuple):
+    """What the checker decided about one error. `job` is set where a job is to be sent now, new or once more."""
+
+    outcome: Outcome
+    rule: Rule | None
+    scope: Scope
+    scope_id: str
+    key: str
+    user_id: str | None
+    now: datetime
+    cooldown_until: datetime | None = None
+    job_id: str | None = None
+    job: DiagnosisJob | None = None
+
+
+class Repeat(NamedTuple):
+    """The record was applied before: `keys` are the documents to publish again, `job` the event's own, if it
+    still runs."""
+
+    keys: tuple[str, ...]
+    job: DiagnosisJob | None
