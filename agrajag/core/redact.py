@@ -8,6 +8,7 @@ calls a secret. A text without an anchor of any shape costs one pass.
 
 import re
 from collections import defaultdict
+from functools import lru_cache
 from typing import Any
 
 import ahocorasick
@@ -15,6 +16,7 @@ import ahocorasick
 from agrajag.core.secret_shapes import CARD_NUMBER, MARKER, SHAPES, Shape
 from agrajag.model.events import ToolCallError
 
+_KEPT_CHARACTERS = 2_000
 LOOKAHEAD = 2_048
 """How far beyond a cut the text is looked at: a secret is recognised by its first so many characters."""
 
@@ -131,6 +133,11 @@ def detail_of(event: ToolCallError, limit: int) -> str:
 
 
 def _start_of(text: str, limit: int) -> str:
+    """The redacted start of `text`; what an outage says again and again is looked at once."""
+    return _known_start(text, limit) if len(text) <= _KEPT_CHARACTERS else _redacted_start(text, limit)
+
+
+def _redacted_start(text: str, limit: int) -> str:
     """The redacted start of `text`. A secret that the cut divides is recognised first, so that no part of it stays."""
     limit = max(limit, 0)
     window = text[: limit + LOOKAHEAD]
@@ -139,3 +146,6 @@ def _start_of(text: str, limit: int) -> str:
     is_whole = len(text) <= limit + LOOKAHEAD
     shown = _without(_secrets(window), window, len(window) if is_whole else limit)
     return shown if is_whole and len(shown) <= limit else shown[: max(limit - 1, 0)] + "…"
+
+
+_known_start = lru_cache(maxsize=1_024)(_redacted_start)

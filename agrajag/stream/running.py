@@ -8,7 +8,6 @@ it was at was not acknowledged.
 import asyncio
 import signal
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from dataclasses import dataclass
 
 import structlog
@@ -17,7 +16,7 @@ from mode import CrashingSupervisor
 from agrajag.stream.batches import BATCH_BYTES
 from agrajag.stream.fetches import FetchApp
 from agrajag.stream.log_floods import thin_out_logs
-from agrajag.stream.watchdog import Watchdog
+from agrajag.stream.watchdog import Watchdog, end_process
 from agrajag.wire.clients import KafkaConnection, wait_for_broker
 from agrajag.wire.topics import MAX_REQUEST_BYTES
 
@@ -128,8 +127,13 @@ def _stop_on_signals() -> asyncio.Event:
     return stop
 
 
-async def serve(settings: StreamSettings, app: FetchApp, stop: asyncio.Event) -> int:
-    """Run `app` until `stop` is set (0) or something in it crashes (1), then stop it in either case."""
+async def serve(
+    settings: StreamSettings, app: FetchApp, stop: asyncio.Event, give_up: Callable[[], None] = end_process
+) -> int:
+    """Run `app` until `stop` is set (0) or something in it crashes (1), then stop it in either case.
+
+    `give_up` is called where the stop takes longer than `stop_seconds`.
+    """
     watchdog = Watchdog(app, settings.connection, settings.stall_seconds)
     starting = asyncio.create_task(app.start())
     waits = {asyncio.create_task(stop.wait()), asyncio.create_task(app.wait_until_stopped()), starting}
@@ -140,8 +144,11 @@ async def serve(settings: StreamSettings, app: FetchApp, stop: asyncio.Event) ->
         crash = app.crash_reason or (starting.exception() if _failed(starting) else None)
         if crash is not None:
             log.critical("worker_crashed", error=f"{type(crash).__name__}: {crash}", exc_info=crash)
-        with suppress(asyncio.TimeoutError):
+        try:
             await asyncio.wait_for(app.stop(), settings.stop_seconds)
+        except TimeoutError:
+            log.critical("stop_takes_too_long", seconds=settings.stop_seconds)
+            give_up()
         log.info("worker_stopped", crashed=crash is not None)
         return 0 if crash is None else 1
     finally:

@@ -80,10 +80,11 @@ def _waits(progress: Progress | None, done: int) -> bool:
     return progress is not None and progress.done == done < progress.end
 
 
-def _end_process() -> None:
+def end_process() -> None:
+    """End at once, with 1: an orderly end would wait for what stands still."""
     sys.stdout.flush()
     sys.stderr.flush()
-    os._exit(1)  # an orderly end would wait for what stands still
+    os._exit(1)
 
 
 class Watchdog:
@@ -94,7 +95,7 @@ class Watchdog:
         app: FetchApp,
         connection: KafkaConnection,
         limit_seconds: float,
-        on_stall: Callable[[], None] = _end_process,
+        on_stall: Callable[[], None] = end_process,
     ) -> None:
         self._app = app
         self._connection = connection
