@@ -195,20 +195,14 @@ async def test_outputs_go_where_they_are_told_and_else_where_their_key_says(run:
 async def test_a_stop_that_does_not_end_is_given_up(run: Run) -> None:
     settings = replace(run.plan.settings(), stop_seconds=0.5)
     app, stop, given_up = create_app(settings), asyncio.Event(), asyncio.Event()
-    orderly = app.on_stop
-
-    async def wait_for_ever() -> None:
-        try:
-            await asyncio.Event().wait()
-        finally:
-            await orderly()
-
-    app.on_stop = wait_for_ever  # type: ignore[method-assign]
+    orderly = app.stop
+    app.stop = asyncio.Event().wait  # type: ignore[method-assign,assignment]
     serving = asyncio.create_task(serve(settings, app, stop, given_up.set))
     await eventually(lambda: app.started, 30)
     stop.set()
     assert await serving == 0
     assert given_up.is_set()
+    await orderly()
 
 
 async def test_fetches_are_of_at_most_500_records_and_leave_no_offset_out(run: Run) -> None:
