@@ -7,11 +7,11 @@ item is what one fetch brought, nothing is decoded before the agent, and it is d
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
-from typing import Any, ClassVar, cast
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import Any, ClassVar, Protocol, cast
 
 import faust
-from aiokafka import AIOKafkaProducer
+from aiokafka import AIOKafkaProducer, ConsumerRecord
 from faust.tables.manager import TableManager
 from faust.transport.drivers import aiokafka as driver
 from faust.types import EventT, Message
@@ -20,6 +20,12 @@ from mode.utils.queues import ThrowableQueue
 from agrajag.stream.consumer import Fetch, FetchConsumer
 
 __all__ = ["Fetch", "FetchApp", "FetchConsumer", "FetchTopic"]
+
+
+class ChangelogReader(Protocol):
+    """A table that takes in what a fetch of its changelog brought."""
+
+    def recover(self, records: Sequence[ConsumerRecord]) -> None: ...
 
 
 class FetchQueue(ThrowableQueue[EventT[Any]]):
@@ -71,6 +77,8 @@ class FetchApp(faust.App):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fetch_topics: frozenset[str] = frozenset()
+        self.changelogs: dict[str, ChangelogReader] = {}
+        """The tables, by the topic that they recover from."""
         self.taken_up = asyncio.Event()
         """Set when a rebalance and the recovery after it are over."""
 

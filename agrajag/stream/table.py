@@ -6,17 +6,18 @@ heeds, and a name for the changelog that we chose.
 
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar
 
 import faust
 import structlog
-from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRecord, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient
 from faust.types import TP, EventT
 
 from agrajag import metrics
 from agrajag.errors import ConfigError
 from agrajag.stream.batches import Row
+from agrajag.stream.fetches import FetchApp
 from agrajag.stream.memory import REVISION_HEADER, PartitionedMemory, PartitionView, revision_of
 
 log = structlog.get_logger(__name__)
@@ -42,7 +43,7 @@ class ChangelogTable(faust.Table[bytes, V], Generic[V]):
 
     def __init__(
         self,
-        app: faust.App,
+        app: FetchApp,
         *,
         name: str,
         changelog: str,
@@ -57,6 +58,7 @@ class ChangelogTable(faust.Table[bytes, V], Generic[V]):
         self.memory: PartitionedMemory[V] = PartitionedMemory(decode)
         self.held: frozenset[int] = frozenset()
         app.tables.add(self)
+        app.changelogs[changelog] = self
 
     def _changelog_topic_name(self) -> str:
         return self._changelog
@@ -91,19 +93,18 @@ class ChangelogTable(faust.Table[bytes, V], Generic[V]):
 
     # --- called by Faust ---
 
-    def apply_changelog_batch(self, batch: Iterable[EventT[Any]]) -> None:
-        for event in batch:
-            message = event.message
+    def recover(self, records: Sequence[ConsumerRecord]) -> None:
+        """Take over changelog records, unless something newer is held; one that cannot be read is logged and left."""
+        for record in records:
             try:
                 self.memory.recover(
-                    message.partition,
-                    cast(bytes, message.key),
-                    message.value,
-                    cast(Iterable[tuple[str, bytes]], message.headers or ()),
-                    message.timestamp,
+                    record.partition, record.key, record.value, record.headers, record.timestamp / 1_000
                 )
             except ValueError:
-                log.exception("changelog_record_ignored", partition=message.partition, offset=message.offset)
+                log.exception("changelog_record_ignored", partition=record.partition, offset=record.offset)
+
+    def apply_changelog_batch(self, batch: Iterable[EventT[Any]]) -> None:
+        self.recover([_as_record(event) for event in batch])
 
     async def on_rebalance(
         self, assigned: set[TP], revoked: set[TP], newly_assigned: set[TP], generation_id: int = 0
@@ -116,6 +117,23 @@ class ChangelogTable(faust.Table[bytes, V], Generic[V]):
         self.memory.keep_only(list(self.held))
         metrics.TABLE_ENTRIES.set(len(self.memory))
         await super().on_recovery_completed(active_tps, standby_tps)
+
+
+def _as_record(event: EventT[Any]) -> ConsumerRecord:
+    message = event.message
+    return ConsumerRecord(
+        topic=message.topic,
+        partition=message.partition,
+        offset=message.offset,
+        timestamp=round(message.timestamp * 1_000),
+        timestamp_type=message.timestamp_type,
+        key=message.key,
+        value=message.value,
+        checksum=None,
+        serialized_key_size=message.serialized_key_size,
+        serialized_value_size=message.serialized_value_size,
+        headers=message.headers,
+    )
 
 
 async def refuse_lost_table(changelog: str, evidence: str, **client: Any) -> None:

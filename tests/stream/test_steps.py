@@ -223,3 +223,12 @@ async def test_fetches_are_of_at_most_500_records_and_leave_no_offset_out(run: R
         await eventually(lambda: sum(map(len, fetched)) >= 5_000, 30)
     assert max(map(len, fetched)) == 500
     assert [offset for offsets in fetched for offset in offsets] == list(range(5_000))
+
+
+async def test_a_changelog_record_that_cannot_be_read_is_left_out_and_stops_nothing(run: Run) -> None:
+    async with AIOKafkaProducer(bootstrap_servers=run.plan.bootstrap_servers) as producer:
+        for value in (b"no value of ours", Count(1, 7, 0).encode(), b'{"n":1}'):
+            await producer.send_and_wait(run.plan.topic("changelog"), value, key=KEY)
+    counting = Counting(run.plan)
+    async with counting.running():
+        assert counting.counted() == Count(1, 7, 0)
