@@ -6,7 +6,6 @@ from enum import StrEnum
 from hashlib import blake2b
 from typing import NamedTuple
 
-import bson
 from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient
 
@@ -70,7 +69,7 @@ async def compare(
             continue
         known = latest.get(write.key)
         if known is None or write.revision > known.revision:
-            digest = None if write.document is None else _digest(bson.encode(write.in_store()))
+            digest = None if write.document is None else _digest(write.encoded())
             latest[write.key] = _Entry(write.revision, digest)
     on_topic = {key: entry for key, entry in latest.items() if entry.digest is not None}
     in_store = {

@@ -50,6 +50,10 @@ class Write(NamedTuple):
             return {"_id": self.key, "revision": revision, "goneAt": datetime.now(UTC)}
         return {"_id": self.key, **self.document, "revision": revision}
 
+    def encoded(self) -> bytes:
+        """The document byte for byte as the store keeps it."""
+        return bson.encode(self.in_store())
+
 
 class Refusal(NamedTuple):
     """A write that this store will never take; `reason` is for people."""

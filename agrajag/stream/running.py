@@ -6,6 +6,7 @@ it was at was not acknowledged.
 """
 
 import asyncio
+import gc
 import signal
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -14,10 +15,12 @@ import structlog
 from mode import CrashingSupervisor
 
 from agrajag.stream.batches import BATCH_BYTES
+from agrajag.stream.credentials import faust_credentials
 from agrajag.stream.fetches import FetchApp
 from agrajag.stream.log_floods import thin_out_logs
 from agrajag.stream.watchdog import Watchdog, end_process
 from agrajag.wire.clients import KafkaConnection, wait_for_broker
+from agrajag.wire.header_names import accept_any_header_name
 from agrajag.wire.topics import MAX_REQUEST_BYTES
 
 log = structlog.get_logger(__name__)
@@ -53,7 +56,7 @@ def create_app(settings: StreamSettings) -> FetchApp:
     return FetchApp(
         settings.group,
         broker=";".join(f"kafka://{server.strip()}" for server in servers),
-        broker_credentials=settings.connection.faust_credentials(),
+        broker_credentials=faust_credentials(settings.connection),
         broker_session_timeout=settings.session_timeout_seconds,
         broker_heartbeat_interval=settings.session_timeout_seconds / 5,
         broker_request_timeout=max(40.0, settings.session_timeout_seconds),
@@ -96,6 +99,7 @@ async def _run(
     prepare: Callable[[], Awaitable[None]] | None,
 ) -> int:
     thin_out_logs()
+    accept_any_header_name()
     stop = _stop_on_signals()
     preparing = asyncio.create_task(_prepare(settings, prepare))
     stopped = asyncio.create_task(stop.wait())
@@ -134,6 +138,7 @@ async def serve(
 
     `give_up` is called where the stop takes longer than `stop_seconds`.
     """
+    _relieve_collector()
     watchdog = Watchdog(app, settings.connection, settings.stall_seconds)
     starting = asyncio.create_task(app.start())
     waits = {asyncio.create_task(stop.wait()), asyncio.create_task(app.wait_until_stopped()), starting}
@@ -159,3 +164,13 @@ async def serve(
 
 def _failed(task: "asyncio.Task[None]") -> bool:
     return task.done() and not task.cancelled() and task.exception() is not None
+
+
+def _relieve_collector() -> None:
+    """Let Python's cycle collector look at the table seldom: its entries are trees, which need no collector.
+
+    With its own thresholds it would go through a hundred thousand documents again and again while none is garbage.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 100)

@@ -4,7 +4,7 @@ import asyncio
 import ssl
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import structlog
 from aiokafka.conn import collect_hosts, create_conn
@@ -21,9 +21,6 @@ from aiokafka.protocol.metadata import MetadataRequest
 
 from agrajag.errors import ConfigError, TransientError
 from agrajag.wire.topics import MAX_REQUEST_BYTES
-
-if TYPE_CHECKING:
-    from faust.types.auth import CredentialsT
 
 log = structlog.get_logger(__name__)
 
@@ -106,20 +103,6 @@ class KafkaConnection:
             options["sasl_plain_username"] = self.sasl_username
             options["sasl_plain_password"] = self.sasl_password
         return options
-
-    def faust_credentials(self) -> "CredentialsT | None":
-        """The same for a Faust app's `broker_credentials`; None where everything is plain."""
-        from faust import SASLCredentials, SSLCredentials  # the extra `worker`, which other roles do without
-
-        context = self.ssl_context()
-        if self.uses_sasl:
-            return SASLCredentials(
-                username=self.sasl_username,
-                password=self.sasl_password,
-                mechanism=self.sasl_mechanism,
-                ssl_context=context,
-            )
-        return None if context is None else SSLCredentials(context)
 
 
 async def wait_for_broker(connection: KafkaConnection, timeout_seconds: float) -> None:

@@ -4,17 +4,15 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
-import faust
 import pytest
 from aiokafka import AIOKafkaProducer
 from aiokafka.admin import AIOKafkaAdminClient
-from faust.types.auth import AuthProtocol
 from structlog.testing import capture_logs
 
 from agrajag.embedded import EmbeddedKafka, ports
 from agrajag.errors import ConfigError, TransientError
 from agrajag.wire.clients import KafkaConnection, wait_for_broker
-from tests.wire.conftest import PASSWORD, TLS_FILES
+from tests.wire.conftest import PASSWORD
 
 NOBODY = "127.0.0.1:1"  # a port on which nothing listens
 
@@ -96,27 +94,3 @@ def test_the_password_is_in_no_text_form() -> None:
 def test_a_plain_connection_sends_no_credentials() -> None:
     connection = KafkaConnection("a:1,b:2", sasl_username="bob", sasl_password=PASSWORD)
     assert connection.client_options() == {"bootstrap_servers": "a:1,b:2", "security_protocol": "PLAINTEXT"}
-    assert connection.faust_credentials() is None
-
-
-@pytest.mark.parametrize(
-    ("protocol", "expected"),
-    [
-        ("SASL_PLAINTEXT", AuthProtocol.SASL_PLAINTEXT),
-        ("SASL_SSL", AuthProtocol.SASL_SSL),
-        ("SSL", AuthProtocol.SSL),
-    ],
-)
-def test_faust_speaks_to_the_brokers_the_same_way(protocol: Any, expected: AuthProtocol) -> None:
-    credentials = KafkaConnection(
-        security_protocol=protocol,
-        sasl_mechanism="SCRAM-SHA-512",
-        sasl_username="bob",
-        sasl_password=PASSWORD,
-        ssl_ca_file=TLS_FILES / "ca.pem",
-    ).faust_credentials()
-    assert credentials is not None
-    assert credentials.protocol is expected
-    if isinstance(credentials, faust.SASLCredentials):
-        assert (credentials.username, credentials.password) == ("bob", PASSWORD)
-        assert credentials.mechanism.value == "SCRAM-SHA-512"
