@@ -12,7 +12,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 REGISTRY = CollectorRegistry()
 
 
-class Step(StrEnum):
+class Stage(StrEnum):
     """The stages of one unit of work, in their strict order; STORE is the sink's."""
 
     DECIDE = "decide"
@@ -91,8 +91,8 @@ COOLDOWNS_REFUSED = Counter("agrajag_cooldowns_refused", "Cooldowns refused for 
 
 # Records written to an output topic and acknowledged by the broker. `topic` as in wire.topics.
 OUTPUTS = Counter("agrajag_outputs", "Records written, by topic.", ["topic"], registry=REGISTRY)
-# Stages tried again after an error that may pass. `step`: Step.
-RETRIES = Counter("agrajag_retries", "Stages tried again, by stage.", ["step"], registry=REGISTRY)
+# Stages tried again after an error that may pass. `stage`: Stage.
+RETRIES = Counter("agrajag_retries", "Stages tried again, by stage.", ["stage"], registry=REGISTRY)
 # How many records one fetch brought: near 1 at rest, near the limit in a backlog.
 FETCH_RECORDS = Histogram(
     "agrajag_fetch_records",
@@ -100,11 +100,11 @@ FETCH_RECORDS = Histogram(
     registry=REGISTRY,
     buckets=(1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000),
 )
-# How long each stage took for one fetch, waits for the broker and the store included. `step`: Step.
-STEP_SECONDS = Histogram(
-    "agrajag_step_seconds",
+# How long each stage took for one fetch, waits for the broker and the store included. `stage`: Stage.
+STAGE_SECONDS = Histogram(
+    "agrajag_stage_seconds",
     "Seconds of each stage of one fetch.",
-    ["step"],
+    ["stage"],
     registry=REGISTRY,
     buckets=(0.000_5, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30),
 )

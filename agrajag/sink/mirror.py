@@ -22,10 +22,10 @@ from agrajag.metrics import (
     RETRIES,
     SINK_BATCHES,
     SINK_WRITES,
-    STEP_SECONDS,
+    STAGE_SECONDS,
     Result,
     SinkResult,
-    Step,
+    Stage,
 )
 from agrajag.sink.batch import Batch, Work
 from agrajag.sink.broker import Group, clients, kafka_errors
@@ -134,11 +134,11 @@ class Mirror(ConsumerRebalanceListener):  # type: ignore[misc]
                 await self._store_one(batch.works[-1], batch)
                 batch.works.pop()
         except TransientError as error:
-            RETRIES.labels(Step.STORE).inc()
+            RETRIES.labels(Stage.STORE).inc()
             await self._store_outage.pause(error)
             return False
         if batch.next_offsets:
-            STEP_SECONDS.labels(Step.STORE).observe(time.perf_counter() - started)
+            STAGE_SECONDS.labels(Stage.STORE).observe(time.perf_counter() - started)
             self._store_outage.over()
         return True
 

@@ -104,20 +104,22 @@ class BatchSender:
     def __init__(self, producer: Callable[[], AIOKafkaProducer]) -> None:
         self._producer = producer
 
-    async def send(self, step: metrics.Step, chains: Sequence[Chain], is_current: Callable[[], bool]) -> bool:
-        """Send several chains, each in its order; `step` is what is counted.
+    async def send(
+        self, stage: metrics.Stage, chains: Sequence[Chain], is_current: Callable[[], bool]
+    ) -> bool:
+        """Send several chains, each in its order; `stage` is what is counted.
 
         True when all are on the brokers; False if `is_current` turned false before. Errors that may pass
         are tried again with a growing pause; KafkaError for one that will not (too large, not authorised).
         """
         if len(chains) == 1:
-            return await self._send_chain(step, chains[0], is_current)
-        return all(await asyncio.gather(*(self._send_chain(step, chain, is_current) for chain in chains)))
+            return await self._send_chain(stage, chains[0], is_current)
+        return all(await asyncio.gather(*(self._send_chain(stage, chain, is_current) for chain in chains)))
 
-    async def _send_chain(self, step: metrics.Step, chain: Chain, is_current: Callable[[], bool]) -> bool:
+    async def _send_chain(self, stage: metrics.Stage, chain: Chain, is_current: Callable[[], bool]) -> bool:
         for batch in chain.batches:
             pause = FIRST_RETRY_SECONDS
-            while not await self._sent(step, chain, batch, is_current):
+            while not await self._sent(stage, chain, batch, is_current):
                 if not is_current():
                     return False
                 await asyncio.sleep(pause)
@@ -125,7 +127,7 @@ class BatchSender:
         return True
 
     async def _sent(
-        self, step: metrics.Step, chain: Chain, batch: BatchBuilder, is_current: Callable[[], bool]
+        self, stage: metrics.Stage, chain: Chain, batch: BatchBuilder, is_current: Callable[[], bool]
     ) -> bool:
         if not is_current():
             return False
@@ -135,7 +137,7 @@ class BatchSender:
         except KafkaError as error:
             if not (error.retriable or isinstance(error, KafkaTimeoutError)):
                 raise
-            metrics.RETRIES.labels(step).inc()
+            metrics.RETRIES.labels(stage).inc()
             log.warning("send_retried", topic=topic, partition=partition, error=type(error).__name__)
             return False
         return True

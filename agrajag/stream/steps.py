@@ -48,8 +48,8 @@ def _no_failpoint(name: str) -> None:
     """In production nothing happens between two parts of the order."""
 
 
-def _timed(step: metrics.Step) -> AbstractContextManager[object]:
-    return metrics.STEP_SECONDS.labels(step).time()
+def _timed(stage: metrics.Stage) -> AbstractContextManager[object]:
+    return metrics.STAGE_SECONDS.labels(stage).time()
 
 
 class StrictOrder(Generic[V]):
@@ -85,7 +85,7 @@ class StrictOrder(Generic[V]):
                 if not consumer.is_current(fetch):
                     metrics.STALE_FETCHES.inc()
                     return False
-                with _timed(metrics.Step.DECIDE):
+                with _timed(metrics.Stage.DECIDE):
                     result = step(rest, self.table.view(partition))
                 if not 0 < result.handled <= len(rest):
                     raise ValueError(f"a step handled {result.handled} of {len(rest)} records")
@@ -114,21 +114,21 @@ class StrictOrder(Generic[V]):
     async def _carry_out(self, partition: int, result: StepResult[V], is_current: Callable[[], bool]) -> bool:
         producer = self._producer()
         self._failpoint("after_compute")
-        with _timed(metrics.Step.OUTPUTS):
+        with _timed(metrics.Stage.OUTPUTS):
             outputs = await self._placed(producer, result.outputs)
-            if not await self._sender.send(metrics.Step.OUTPUTS, outputs, is_current):
+            if not await self._sender.send(metrics.Stage.OUTPUTS, outputs, is_current):
                 return False
         self._count_outputs(result.outputs)
         self._failpoint("after_outputs")
-        with _timed(metrics.Step.CHANGELOG):
+        with _timed(metrics.Stage.CHANGELOG):
             changes = self.table.encoded(partition, result.changes)
             log = Chain(self.table.changelog_topic_name, partition, pack(producer.create_batch, changes.rows))
-            if not await self._sender.send(metrics.Step.CHANGELOG, [log], is_current):
+            if not await self._sender.send(metrics.Stage.CHANGELOG, [log], is_current):
                 return False
         self._failpoint("after_changelog")
         if not is_current():
             return False
-        with _timed(metrics.Step.MERGE):
+        with _timed(metrics.Stage.MERGE):
             self.table.merge(partition, changes)
         self._failpoint("after_memory")
         return True
