@@ -119,6 +119,8 @@ class Run:
         wanted = Counter(key for key, _ in self.sent)
 
         async def all_counted() -> Counter[bytes]:
+            if self.workers and all(worker.process.poll() is not None for worker in self.workers):
+                raise RuntimeError("no worker lives: " + self.workers[-1].log())
             table = await self.table()
             found = Counter({key: count.n for key, count in table.items() if key == group_of(key)})
             assert found == wanted, f"counted {found.total()} of {wanted.total()}"
