@@ -1,6 +1,10 @@
 """What a caller is told about its error: one typed word, whether to expect a change, and a hint in plain text."""
 
+from collections.abc import Iterable
+
 from agrajag.core.features import Features
+from agrajag.core.lookup import speaks_for
+from agrajag.core.policy import Policy
 from agrajag.core.verdicts import Arrival, Verdict
 from agrajag.model.answers import CheckResult
 from agrajag.model.enums import Classification, Outcome, Status, ToolErrorCode
@@ -29,14 +33,19 @@ _HINT_OF_CLASS = {
     Classification.TECHNICALLY_BROKEN: "the backend is unavailable for everybody: do not retry before it is back",
     Classification.INTERMITTENT: "this passes by itself: wait before the next try",
 }
+_TELLS_THE_CLASS = frozenset({Outcome.MARKED, Outcome.COOLING_DOWN, Outcome.SUPPRESSED})
 
 
 def check_result(
-    arrival: Arrival, verdict: Verdict, rule_set_hash: str, health: ToolHealth | None
+    arrival: Arrival, verdict: Verdict, rule_set_hash: str, documents: Iterable[ToolHealth], policy: Policy
 ) -> CheckResult:
-    """The answer to one error, given the document it was written to, as that stands after the step."""
-    event, rule = arrival.event, verdict.rule
+    """The answer to one error, given the documents that apply to its caller, narrowest first, as they stand after it.
+
+    The status is the one that the caller would see: that of the document that speaks for it (`core.lookup`).
+    """
+    event, rule, now = arrival.event, verdict.rule, verdict.now
     classification = rule.classification if rule else Classification.UNCLEAR
+    health = speaks_for(documents, now, policy)
     return CheckResult(
         event_id=arrival.event_id,
         reply_to=event.reply_to,
@@ -51,21 +60,27 @@ def check_result(
         classification=classification,
         outcome=verdict.outcome,
         error_code=error_code(arrival, classification),
-        status=health.status_at(verdict.now) if health else Status.OK,
+        status=health.status_at(now) if health else Status.OK,
         cooldown_until=verdict.cooldown_until,
         expected_recovery_at=health.verdict.expected_recovery_at if health else None,
         job_id=verdict.job_id,
-        hint=_HINT_OF_OUTCOME.get(verdict.outcome) or _HINT_OF_CLASS.get(classification),
-        at=verdict.now,
+        hint=_hint(verdict.outcome, classification),
+        at=now,
         otel=event.otel,
     )
+
+
+def _hint(outcome: Outcome, classification: Classification) -> str | None:
+    if outcome in _TELLS_THE_CLASS:
+        return _HINT_OF_CLASS.get(classification)
+    return _HINT_OF_OUTCOME.get(outcome)
 
 
 def error_code(arrival: Arrival, classification: Classification) -> ToolErrorCode:
     """The reporter's own code where it sent one of ours; else what the error shows.
 
-    Permission is DISALLOWED; no connection, or a status that says so, is BACKEND_UNREACHABLE; the rest is
-    BACKEND_FAILED.
+    Permission is DISALLOWED; an exception that means "no connection", without a status, is BACKEND_UNREACHABLE; the
+    rest is BACKEND_FAILED.
     """
     reported = arrival.event.error.error_code
     if reported is not None and reported in ToolErrorCode.__members__:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from agrajag.core.features import Features
+from agrajag.core.lookup import USER_CLASSES
 from agrajag.core.policy import Policy
 from agrajag.core.retry_after import SHORTEST, wait_from_header
 from agrajag.core.rules import Rule
@@ -63,10 +64,16 @@ def is_active(cooldown: Cooldown, now: datetime) -> bool:
 
 
 def covers(cooldown: Cooldown, signature: str | None, user_id: str | None) -> bool:
-    """Whether it speaks about this signature (None: any) and this user; one for everybody covers every user."""
+    """Whether it speaks about this signature (None: any) and this user.
+
+    One without a user covers every user, unless it is about somebody's own credential, permission or input: then it
+    came from a report that named no user, and says nothing about those who have a name.
+    """
     if signature is not None and cooldown.error_signature != signature:
         return False
-    return cooldown.user_id is None or cooldown.user_id == user_id
+    if cooldown.user_id is not None or user_id is None:
+        return cooldown.user_id == user_id
+    return cooldown.last_classification not in USER_CLASSES
 
 
 def active_cover(

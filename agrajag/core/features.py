@@ -25,6 +25,7 @@ _STATUS_IN_TEXT = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 _STATUS_DIGITS = re.compile(r"[1-5][0-9][0-9]")
+_AUTH_MARKERS = ("expired_token", "token_expired", "invalid_token", "invalid_grant")
 _known_names = lru_cache(maxsize=4096)(class_names)
 
 
@@ -69,6 +70,14 @@ class Features:
                 found.add(self.error.error_code)
             self._error_codes = frozenset(found)
         return self._error_codes
+
+    @property
+    def has_auth_marker(self) -> bool:
+        """Whether the response says, other than by its status, that it is about a credential."""
+        if self.header("www-authenticate") is not None:
+            return True
+        text = self.text
+        return any(marker in text for marker in _AUTH_MARKERS)
 
     def header(self, name: str) -> str | None:
         """The value of a response header, whatever its case."""

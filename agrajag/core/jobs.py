@@ -8,9 +8,8 @@ import hashlib
 import zlib
 
 from agrajag.model.enums import Scope
-from agrajag.model.jobs import MAX_SIGNALS, MAX_USERS, DiagnosisJob
+from agrajag.model.jobs import MAX_SIGNALS, MAX_USERS, SERVICE_TYPE, DiagnosisJob
 
-SERVICE_TYPE = "agrajag"
 RESEND_AT = (2, 10, 100)
 
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from agrajag.core.policy import Policy
 from agrajag.model.enums import Classification, Scope, Status
+from agrajag.model.events import ToolCallError
 from agrajag.model.health import ToolHealth
 from agrajag.model.keys import health_keys
 
@@ -25,6 +26,11 @@ class Caller(NamedTuple):
     project_id: str | None = None
     user_id: str | None = None
     session_id: str | None = None
+
+    @classmethod
+    def of(cls, event: ToolCallError) -> "Caller":
+        """Who made the call that failed."""
+        return cls(event.tenant_id, event.project_id, event.user_id, event.session_id)
 
     def keys(self, tool_name: str) -> list[str]:
         """The key of every document of the tool that applies to this caller, narrowest first."""

@@ -26,7 +26,6 @@ class RuleSet:
     def __init__(self, rules: Sequence[Rule]) -> None:
         self.rules = tuple(rules)
         self.hash = hashlib.sha256(repr(self.rules).encode()).hexdigest()[:16]
-        self.signatures = frozenset(rule.signature for rule in self.rules)
         without_status: list[int] = []
         by_status: dict[int, list[int]] = defaultdict(list)
         for position, rule in enumerate(self.rules):

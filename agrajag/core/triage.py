@@ -54,7 +54,7 @@ class _Triage:
         self.policy = policy
         self.clock = clock
         event = self.event = arrival.event
-        self.caller = Caller(event.tenant_id, event.project_id, event.user_id, event.session_id)
+        self.caller = Caller.of(event)
         self.present = drafts.present(self.caller.keys(event.tool_name))
         self.features = Features(event)
         self.now = event_time(event.occurred_at, arrival.appended_at)
@@ -124,11 +124,16 @@ class _Triage:
         """Whom a cooldown or claim is for: this user where the error may be about their credential, else everybody."""
         if classification in USER_CLASSES:
             return self.event.user_id
-        status = self.features.http_status
-        credential_like = status == UNAUTHORIZED or (
-            status == TOO_MANY_REQUESTS and self.event.credential_kind is CredentialKind.USER
-        )
-        return self.event.user_id if credential_like else None
+        return self.event.user_id if self._is_credential_like() else None
+
+    def _is_credential_like(self) -> bool:
+        """Whether the error may be about this user's own credential: one that others share fails for all of them."""
+        kind, features = self.event.credential_kind, self.features
+        if kind is CredentialKind.SHARED or kind is CredentialKind.NONE:
+            return False
+        if features.http_status == TOO_MANY_REQUESTS:
+            return kind is CredentialKind.USER
+        return features.http_status == UNAUTHORIZED or features.has_auth_marker
 
     def _covered(self, rule: Rule) -> Verdict | None:
         """The verdict where something that stands already answers the error; None where something begins."""
@@ -194,6 +199,8 @@ class _Triage:
             last = draft.health.last_diagnosis if draft.health else None
             if last is None or last.error_signature != rule.signature:
                 continue
+            if last.user_id is not None and last.user_id != self.user_id:
+                continue
             if last.at > self.now or self.now - last.at < self.policy.freshness:
                 return True
         return False
@@ -219,8 +226,6 @@ class _Triage:
         hits = known.hits + 1 if known is not None and is_remembered(known, self.now, self.policy) else 1
         span = span_for(rule, hits, self.features, self.now, self.policy)
         until = self.now + span
-        if known is not None and known.next_spawn_allowed_at > until:
-            until = known.next_spawn_allowed_at
         outcome = Outcome.MARKED if self._marks(rule, span) else Outcome.COOLING_DOWN
         job = self._claimed(rule) if rule.classification is Classification.UNCLEAR else None
         self.target.put_cooldown(
@@ -289,7 +294,7 @@ class _Triage:
             locale=event.locale,
             claimed_by=claimed_by,
             created_at=self.now,
-            lease_until=self.now + self.policy.lease,
+            lease_until=self.arrival.appended_at + self.policy.lease,
             otel=event.otel,
         )
         self.target.start_job(job)

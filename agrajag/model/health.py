@@ -19,6 +19,10 @@ MAX_COOLDOWNS = 64
 MAX_JOBS = 16
 MAX_CONNECTIONS = 100
 RECENT_IDS = 8
+MAX_TOPIC_PARTITION = 260  # Kafka allows 249 characters for the name of a topic
+MAX_ORIGINS = 65_536  # more than fit into one record of the changelog
+
+TopicPartition = Annotated[str, StringConstraints(min_length=1, max_length=MAX_TOPIC_PARTITION)]
 
 
 class LinkFacet(WireModel):
@@ -56,7 +60,10 @@ class OverrideFacet(WireModel):
 
 
 class LastDiagnosis(WireModel):
-    """The newest diagnosis of this tool and scope; what a fresh error is compared with before a new job."""
+    """The newest diagnosis of this tool and scope; what a fresh error is compared with before a new job.
+
+    `user_id` is set where it was about one user's credential: then it answers for nobody else.
+    """
 
     classification: Classification
     note: Note | None = None
@@ -64,6 +71,7 @@ class LastDiagnosis(WireModel):
     at: Time
     error_signature: Signature
     job_id: Id
+    user_id: Id | None = None
 
 
 class HistoryEntry(WireModel):
@@ -80,10 +88,10 @@ class HistoryEntry(WireModel):
 
 
 class Cooldown(WireModel):
-    """A pause per signature and user, and at the same time the claim on its diagnosis.
+    """A cooldown per signature and user, and at the same time the claim on its diagnosis.
 
     `user_id` null covers everybody. `next_spawn_allowed_at` is the deadline; equal to now is over. `hits`
-    grows with each pause that follows another within an hour of its end. While `job_id` is set and
+    grows with each cooldown that follows another within an hour of its end. While `job_id` is set and
     `lease_until` has not passed, a diagnosis is in flight for it, claimed by the event `claimed_by`.
     """
 
@@ -162,7 +170,9 @@ class HealthEntry(WireModel):
 
     revision: Count
     health: ToolHealth | None = None
-    applied: dict[str, Count] = Field(default_factory=dict)
+    applied: Annotated[dict[TopicPartition, Count], Field(max_length=MAX_ORIGINS)] = Field(
+        default_factory=dict
+    )
     jobs: Annotated[tuple[DiagnosisJob, ...], Field(max_length=MAX_JOBS)] = ()
     handled_job_ids: Annotated[tuple[Id, ...], Field(max_length=RECENT_IDS)] = ()
     handled_command_ids: Annotated[tuple[Id, ...], Field(max_length=RECENT_IDS)] = ()

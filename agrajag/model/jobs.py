@@ -1,6 +1,6 @@
 """A diagnosis job, the answer to it, and the evidence that the answer rests on (spec agrajag §5.3, §8)."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import Field, StringConstraints
 
@@ -15,12 +15,18 @@ from agrajag.model.enums import (
 from agrajag.model.events import Locale, TraceContext
 from agrajag.model.wire_model import Count, Duration, Id, Note, ScopeId, Signature, Time, WireModel
 
+SERVICE_TYPE: Final = "agrajag"
 MAX_SIGNALS = 5
 MAX_DETAIL = 600
 MAX_USERS = 32
+MAX_ADJUSTMENTS = 50
+MAX_EVIDENCE = 100
 
 Detail = Annotated[str, StringConstraints(max_length=MAX_DETAIL)]
 """Redacted error text for a diagnosis, at most 600 characters."""
+
+Fingerprint = Annotated[str, StringConstraints(max_length=64)]
+"""A short hash of a user id: tells users apart without naming them."""
 
 
 class DiagnosisJob(WireModel):
@@ -31,7 +37,7 @@ class DiagnosisJob(WireModel):
     """
 
     job_id: Id
-    service_type: Literal["agrajag"] = "agrajag"
+    service_type: Literal["agrajag"] = SERVICE_TYPE
     tenant_id: Id
     project_id: Id | None = None
     scope: Scope
@@ -46,7 +52,7 @@ class DiagnosisJob(WireModel):
     signals: Annotated[tuple[Detail, ...], Field(max_length=MAX_SIGNALS)] = ()
     error_count: Count = 1
     distinct_users: Count = 0
-    user_fingerprints: Annotated[tuple[str, ...], Field(max_length=MAX_USERS)] = ()
+    user_fingerprints: Annotated[tuple[Fingerprint, ...], Field(max_length=MAX_USERS)] = ()
     transport: Transport | None = None
     credential_kind: CredentialKind | None = None
     locale: Locale | None = None
@@ -57,7 +63,7 @@ class DiagnosisJob(WireModel):
 
 
 class CooldownAdjustment(WireModel):
-    """A pause that a diagnosis asks for beside its verdict."""
+    """A cooldown that a diagnosis asks for beside its verdict."""
 
     error_signature: Signature
     user_id: Id | None = None
@@ -72,7 +78,7 @@ class Diagnosis(WireModel):
     expected_recovery_at: Time | None = None
     human_note: Note
     user_action_hint: Annotated[str, StringConstraints(max_length=200)] | None = None
-    cooldown_adjustments: tuple[CooldownAdjustment, ...] = ()
+    cooldown_adjustments: Annotated[tuple[CooldownAdjustment, ...], Field(max_length=MAX_ADJUSTMENTS)] = ()
 
 
 class Evidence(WireModel):
@@ -103,7 +109,7 @@ class DiagnosisResult(WireModel):
     by: Id
     diagnosis: Diagnosis | None = None
     failure: Annotated[str, StringConstraints(max_length=64)] | None = None
-    evidence: tuple[Evidence, ...] = ()
+    evidence: Annotated[tuple[Evidence, ...], Field(max_length=MAX_EVIDENCE)] = ()
     started_at: Time
     finished_at: Time
     otel: TraceContext | None = None

@@ -5,7 +5,7 @@ What goes wrong with one record is that record's; the others of its fetch are de
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple, TypeAlias
 
@@ -15,6 +15,7 @@ from aiokafka import ConsumerRecord
 from agrajag import metrics
 from agrajag.core.check import check_result
 from agrajag.core.draft import Drafts
+from agrajag.core.lookup import Caller
 from agrajag.core.match import RuleSet
 from agrajag.core.policy import Policy
 from agrajag.core.triage import triage
@@ -22,7 +23,7 @@ from agrajag.core.verdicts import Arrival, Repeat, Verdict
 from agrajag.errors import InputError
 from agrajag.model.enums import Classification, Outcome
 from agrajag.model.events import ToolCallError
-from agrajag.model.health import HealthEntry
+from agrajag.model.health import HealthEntry, ToolHealth
 from agrajag.model.jobs import DiagnosisJob
 from agrajag.model.keys import lane_key, parts, tool_key
 from agrajag.stream.batches import BATCH_BYTES
@@ -56,6 +57,10 @@ class _Decided(NamedTuple):
     policy: Policy
 
 
+class _TooMuchError(Exception):
+    """The changes of one tool do not fit into one record batch."""
+
+
 class _UndecidableError(Exception):
     """The record at `position` made our own code raise."""
 
@@ -80,27 +85,42 @@ class TriageStep:
         self.origins = origins
         self.codec = codec
         self.clock = clock
+        self._traced: set[type[BaseException]] = set()
 
     def __call__(
         self, records: Sequence[ConsumerRecord], view: PartitionView[HealthEntry]
     ) -> StepResult[HealthEntry]:
-        """The result of as many records, from the first, as fit into one change of each tool."""
-        refused: dict[int, DeadLetterReason] = {}
+        """The result of as many records, from the first, as can be decided together.
+
+        A record that cannot be decided, or whose change fits into no batch, ends the run before it; when it is the
+        first, it is set aside. So one record costs one more try, however many of them there are.
+        """
         limit = len(records)
+        first_refused: DeadLetterReason | None = None
         while True:
             step = _Step(self, view)
             try:
-                step.take(records[:limit], refused)
-                oversized = step.freeze()
-            except _UndecidableError as error:
-                log.exception("record_undecidable", **_place(records[error.position]))
-                refused[error.position] = DeadLetterReason.PROCESSING_FAILED
-                continue
-            if not oversized:
+                step.take(records[:limit], first_refused)
                 return step.result(limit)
-            if limit == 1:
-                refused[0] = DeadLetterReason.TOO_LARGE
-            limit = max(1, limit // 2)
+            except Exception as error:
+                if limit > 1:
+                    limit = (error.position or 1) if isinstance(error, _UndecidableError) else limit // 2
+                    continue
+                if first_refused is not None:
+                    raise
+                first_refused = DeadLetterReason.PROCESSING_FAILED
+                if isinstance(error, _TooMuchError):
+                    first_refused = DeadLetterReason.TOO_LARGE
+                self._tell_undecidable(records[0], first_refused, error)
+
+    def _tell_undecidable(self, record: ConsumerRecord, reason: DeadLetterReason, error: Exception) -> None:
+        """One line for each record, with a trace the first time that an error of this kind is met."""
+        cause = error.__cause__ or error
+        trace = None if type(cause) in self._traced else cause
+        self._traced.add(type(cause))
+        log.error(
+            "record_undecidable", reason=reason, error=type(cause).__name__, exc_info=trace, **_place(record)
+        )
 
     def published(self, partition: int, key: bytes, entry: HealthEntry) -> list[Output]:
         """The record on `health-changed` that says what `entry` says; none for a document that is gone."""
@@ -126,19 +146,22 @@ class _Step:
         self._began: set[str] = set()
         self._aside: list[Output] = []
         self._changes: dict[str, dict[bytes, HealthEntry | None]] = defaultdict(dict)
-        self._counts: Counter[object] = Counter()
+        self._republished = self._repeated = 0
+        self._set_aside: dict[DeadLetterReason, list[int]] = defaultdict(list)
         self._partition = -1
 
-    def take(self, records: Sequence[ConsumerRecord], refused: Mapping[int, DeadLetterReason]) -> None:
+    def take(self, records: Sequence[ConsumerRecord], first_refused: DeadLetterReason | None) -> None:
+        """Decide about `records`; the first goes to the dead letters where a reason is given."""
         for position, record in enumerate(records):
             self._partition = record.partition
-            reason = refused.get(position)
             try:
-                if reason is not None:
-                    raise InputError(reason, "this record alone cannot be applied")
+                if position == 0 and first_refused is not None:
+                    raise InputError(first_refused, "this record alone cannot be applied")
                 self._take(record)
             except InputError as error:
-                self._set_aside(record, error)
+                self._set_aside[DeadLetterReason(error.reason)].append(record.offset)
+                letters = self._owner.topics.dead_letters(Topic.TOOL_CALL_ERRORS)
+                self._aside.append(dead_letter(record, error, letters))
             except Exception as error:
                 raise _UndecidableError(position, error) from error
 
@@ -149,7 +172,7 @@ class _Step:
         key = tool_key(event.tenant_id, event.tool_name).encode()
         right = partition_for(key, owner.topics.partitions)
         if right != record.partition:
-            self._counts[metrics.REPUBLISHED] += 1
+            self._republished += 1
             self._aside.append(owner.origins.republished(record, key, right))
             return
         arrival = Arrival(
@@ -163,7 +186,7 @@ class _Step:
         rules, policy = owner.effective(event.tenant_id, event.project_id)
         decided = triage(arrival, self._drafts, rules, policy, self._clock)
         if isinstance(decided, Repeat):
-            self._counts[metrics.REPEATS] += 1
+            self._repeated += 1
             self._repeats.update(dict.fromkeys(decided.keys))
         else:
             self._decided.append(_Decided(arrival, decided, rules, policy))
@@ -177,15 +200,8 @@ class _Step:
         if isinstance(decided, Verdict) and decided.outcome is Outcome.ENQUEUED:
             self._began.add(decided.job.job_id)
 
-    def _set_aside(self, record: ConsumerRecord, error: InputError) -> None:
-        self._counts[DeadLetterReason(error.reason)] += 1
-        log.warning("record_set_aside", reason=error.reason, detail=error.detail, **_place(record))
-        self._aside.append(
-            dead_letter(record, error, self._owner.topics.dead_letters(Topic.TOOL_CALL_ERRORS))
-        )
-
-    def freeze(self) -> bool:
-        """Turn the drafts into changes; True where those of one tool do not fit into one record batch."""
+    def _freeze(self) -> None:
+        """Turn the drafts into changes. Raises where those of one tool do not fit into one record batch."""
         sizes: Counter[str] = Counter()
         for draft in self._drafts.touched():
             entry = draft.frozen()
@@ -194,9 +210,12 @@ class _Step:
             key = draft.key.encode()
             self._changes[tool][key] = entry
             sizes[tool] += len(self._owner.codec.encode(entry)) + len(key) + _ROW_BYTES
-        return any(size > _GROUP_BYTES for size in sizes.values())
+        if any(size > _GROUP_BYTES for size in sizes.values()):
+            raise _TooMuchError
 
     def result(self, handled: int) -> StepResult[HealthEntry]:
+        """What is to be sent and changed, counted once it is certain."""
+        self._freeze()
         outputs = [*self._aside, *self._answers(), *map(self._job_output, self._jobs.values())]
         for changes in self._changes.values():
             for key, entry in changes.items():
@@ -219,19 +238,31 @@ class _Step:
         name = self._owner.topics.name(Topic.CHECK_RESULTS)
         outputs = []
         for arrival, verdict, rules, policy in self._decided:
-            if arrival.event.reply_to is None and not policy.answer_all:
+            event = arrival.event
+            if event.reply_to is None and not policy.answer_all:
                 continue
-            tool = tool_key(arrival.event.tenant_id, arrival.event.tool_name)
-            entry = self._changes[tool].get(verdict.key.encode())
-            result = check_result(arrival, verdict, rules.hash, entry.health if entry else None)
+            documents = self._standing(Caller.of(event), event.tool_name)
+            result = check_result(arrival, verdict, rules.hash, documents, policy)
             headers = binary_headers(EventType.CHECK_RESULT, SOURCE, arrival.event_id)
-            outputs.append(Output(name, tool.encode(), result.to_json(), headers))
+            outputs.append(
+                Output(name, tool_key(event.tenant_id, event.tool_name).encode(), result.to_json(), headers)
+            )
         return outputs
+
+    def _standing(self, caller: Caller, tool_name: str) -> list[ToolHealth]:
+        """The documents that apply to a caller, narrowest first, as they stand after the step."""
+        changed = self._changes.get(tool_key(caller.tenant_id, tool_name), {})
+        entries = (changed.get(key) or self._view.get(key) for key in map(str.encode, caller.keys(tool_name)))
+        return [entry.health for entry in entries if entry is not None and entry.health is not None]
 
     def _count(self, handled: int) -> None:
         errors = Topic.TOOL_CALL_ERRORS
         metrics.EVENTS.labels(errors).inc(handled)
         metrics.FETCH_RECORDS.observe(handled)
+        metrics.REPUBLISHED.labels(errors).inc(self._republished)
+        metrics.REPEATS.labels(errors).inc(self._repeated)
+        metrics.JOBS.labels(metrics.JobKind.EMITTED).inc(len(self._began))
+        metrics.JOBS.labels(metrics.JobKind.REEMITTED).inc(len(self._jobs.keys() - self._began))
         verdicts: Counter[tuple[Outcome, Classification]] = Counter()
         for one in self._decided:
             rule = one.verdict.rule
@@ -240,13 +271,17 @@ class _Step:
             metrics.VERDICTS.labels(outcome, classification).inc(count)
             if outcome is Outcome.NO_ROOM:
                 metrics.COOLDOWNS_REFUSED.inc(count)
-        metrics.JOBS.labels(metrics.JobKind.EMITTED).inc(len(self._began))
-        metrics.JOBS.labels(metrics.JobKind.REEMITTED).inc(len(self._jobs.keys() - self._began))
-        for what, count in self._counts.items():
-            if isinstance(what, DeadLetterReason):
-                metrics.DEAD_LETTERS.labels(errors, what).inc(count)
-            elif what is metrics.REPUBLISHED or what is metrics.REPEATS:
-                what.labels(errors).inc(count)
+        for reason, offsets in self._set_aside.items():
+            metrics.DEAD_LETTERS.labels(errors, reason).inc(len(offsets))
+            log.warning(
+                "records_set_aside",
+                topic=errors,
+                partition=self._partition,
+                reason=reason,
+                count=len(offsets),
+                first_offset=offsets[0],
+                last_offset=offsets[-1],
+            )
 
 
 def _place(record: ConsumerRecord) -> dict[str, object]:

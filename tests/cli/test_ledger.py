@@ -41,7 +41,7 @@ def verdict(event_id: str) -> Received:
     arrival = Arrival(an_error(event_id=event_id), event_id, "topic-0", 1, NOW, 1)
     decided = triage(arrival, Drafts(lambda _key: None), bundled_rules(), Policy(), NOW)
     assert isinstance(decided, Verdict)
-    answer = check_result(arrival, decided, "hash", None)
+    answer = check_result(arrival, decided, "hash", (), Policy())
     return Received(answer.to_json(), topic=TOPICS.name(Topic.CHECK_RESULTS))
 
 

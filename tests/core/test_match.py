@@ -175,10 +175,6 @@ def test_two_texts_never_hash_as_one_that_holds_both() -> None:
     )
 
 
-def test_the_signatures_of_a_rule_set_are_known() -> None:
-    assert RuleSet([a_rule("a"), a_rule("b", signature="a"), a_rule("c")]).signatures == {"a", "c"}
-
-
 def test_ten_thousand_rules_find_the_last_one_and_cost_no_more_than_a_pass_over_the_text() -> None:
     rules = [a_rule(f"rule-{i}", body_contains=(f"marker number {i} of many",)) for i in range(10_000)]
     compiled = RuleSet([*rules, a_rule("fallback")])
