@@ -3,7 +3,7 @@ documents."""
 
 from typing import Annotated
 
-from pydantic import Field, StringConstraints
+from pydantic import StringConstraints
 
 from agrajag.model.enums import (
     Classification,
@@ -18,9 +18,10 @@ from agrajag.model.enums import (
     ToolErrorCode,
 )
 from agrajag.model.events import TraceContext
-from agrajag.model.wire_model import Count, Duration, Id, Note, ScopeId, Signature, Time, WireModel
+from agrajag.model.wire_model import VISIBLE, Count, Duration, Id, Note, ScopeId, Signature, Time, WireModel
 
 RuleId = Annotated[str, StringConstraints(min_length=1, max_length=120)]
+Hash = Annotated[str, StringConstraints(max_length=128)]
 
 
 class CheckResult(WireModel):
@@ -38,7 +39,7 @@ class CheckResult(WireModel):
     scope_id: ScopeId
     user_id: Id | None = None
     rule_id: RuleId
-    rule_set_hash: str
+    rule_set_hash: Hash
     error_signature: Signature
     classification: Classification
     outcome: Outcome
@@ -128,9 +129,9 @@ class Document(WireModel):
 
     tenant_id: Id
     project_id: Id | None = None
-    path: Annotated[str, StringConstraints(min_length=1, max_length=512, pattern=r"^[^\x00-\x1f\x7f]+$")]
+    path: Annotated[str, StringConstraints(min_length=1, max_length=512, pattern=VISIBLE)]
     content: Annotated[str, StringConstraints(max_length=900_000)]
-    content_hash: Annotated[str, Field(max_length=128)]
+    content_hash: Hash
     revision: Count
     by: Id | None = None
     at: Time

@@ -7,10 +7,15 @@ from pydantic import Field, StringConstraints
 from agrajag.model.enums import CredentialKind, LinkKind, Scope, Transport
 from agrajag.model.wire_model import MAX_BODY, MAX_MESSAGE, Count, Id, ScopeId, Time, WireModel
 
+MAX_HEADERS = 64
+MAX_HEADER_NAME = 256
+MAX_HEADER_VALUE = 4_096
+MAX_EXCEPTION_CHAIN = 16
+
 ClassName = Annotated[str, StringConstraints(min_length=1, max_length=256)]
 Locale = Annotated[str, StringConstraints(max_length=35, pattern=r"^[A-Za-z0-9_-]*$")]
-HeaderName = Annotated[str, StringConstraints(max_length=256)]
-HeaderValue = Annotated[str, StringConstraints(max_length=4_096)]
+HeaderName = Annotated[str, StringConstraints(max_length=MAX_HEADER_NAME)]
+HeaderValue = Annotated[str, StringConstraints(max_length=MAX_HEADER_VALUE)]
 TraceContext = Annotated[
     dict[Annotated[str, StringConstraints(max_length=64)], Annotated[str, StringConstraints(max_length=512)]],
     Field(max_length=8),
@@ -25,10 +30,12 @@ class ErrorReport(WireModel):
     """
 
     exception_type: ClassName | None = None
-    exception_chain: Annotated[tuple[ClassName, ...], Field(max_length=16)] = ()
+    exception_chain: Annotated[tuple[ClassName, ...], Field(max_length=MAX_EXCEPTION_CHAIN)] = ()
     message: Annotated[str, StringConstraints(max_length=MAX_MESSAGE)] | None = None
     http_status: Annotated[int, Field(ge=100, le=599)] | None = None
-    headers: Annotated[dict[HeaderName, HeaderValue], Field(max_length=64)] = Field(default_factory=dict)
+    headers: Annotated[dict[HeaderName, HeaderValue], Field(max_length=MAX_HEADERS)] = Field(
+        default_factory=dict
+    )
     body: Annotated[str, StringConstraints(max_length=MAX_BODY)] | None = None
     error_code: Annotated[str, StringConstraints(max_length=120)] | None = None
     truncated: bool = False
@@ -37,8 +44,9 @@ class ErrorReport(WireModel):
 class ToolCallError(WireModel):
     """One failed tool call, or `count` equal ones between `first_at` and `last_at` (spec agrajag §1, §4.1).
 
-    Without `event_id` the record's own topic, partition and offset name it; without `occurred_at` the broker's append
-    time is the event's time. `probe` marks a call made to find something out: it is never triaged.
+    Without `event_id` the envelope, else the record's own topic, partition and offset name it. Without `occurred_at` it
+    happened at `last_at`, else when the envelope says, else when the broker appended it. `probe` marks a call made to
+    find something out: it is never triaged.
     `reply_to` asks for a `CheckResult` and is handed back in it unchanged; it never names a topic.
     """
 

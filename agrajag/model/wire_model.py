@@ -16,13 +16,19 @@ MAX_NOTE = 500
 MAX_MESSAGE = 8_192
 MAX_BODY = 65_536
 
-Id = Annotated[str, StringConstraints(min_length=1, max_length=MAX_ID, pattern=r"^[^\x00-\x1f\x7f]+$")]
-"""An identifier: 1 to 256 characters, none of them a control character. Separators are escaped by `keys`."""
+VISIBLE = r"^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]*$"
+"""What ids are made of: nothing that acts on a terminal, turns the reading direction, or makes two ids look alike.
 
-ScopeId = Annotated[str, StringConstraints(max_length=MAX_ID, pattern=r"^[^\x00-\x1f\x7f]*$")]
+Refused are the control characters of both blocks, all format characters (bidirectional controls, joiners, zero-width
+spaces, tags) and the separators of lines and paragraphs."""
+
+Id = Annotated[str, StringConstraints(min_length=1, max_length=MAX_ID, pattern=VISIBLE)]
+"""An identifier: 1 to 256 visible characters. Separators are escaped by `keys`."""
+
+ScopeId = Annotated[str, StringConstraints(max_length=MAX_ID, pattern=VISIBLE)]
 """An `Id`, or the empty string that stands for GLOBAL."""
 
-Signature = Annotated[str, StringConstraints(min_length=1, max_length=120, pattern=r"^[^\x00-\x1f\x7f]+$")]
+Signature = Annotated[str, StringConstraints(min_length=1, max_length=120, pattern=VISIBLE)]
 """An `errorSignature`: short, stable and descriptive (spec agrajag §4.2)."""
 
 Note = Annotated[str, StringConstraints(max_length=MAX_NOTE)]
@@ -39,7 +45,10 @@ Duration = Annotated[timedelta, Field(ge=timedelta(0), le=timedelta(days=366))]
 
 
 class WireModel(BaseModel):
-    """A frozen record: JSON in camelCase, Python in snake_case, both names accepted on construction."""
+    """A frozen record: JSON in camelCase, Python in snake_case.
+
+    Python code may construct it by either name; `from_json` knows a field by its camelCase name only.
+    """
 
     model_config = ConfigDict(
         frozen=True,
@@ -52,6 +61,12 @@ class WireModel(BaseModel):
         ser_json_timedelta="iso8601",
         allow_inf_nan=False,
     )
+
+    @classmethod
+    def from_json(cls, value: bytes) -> Self:
+        """The record that this UTF-8 JSON holds; raises pydantic's ValidationError if it holds none."""
+        record: Self = cls.__pydantic_validator__.validate_json(value, by_alias=True, by_name=False)
+        return record
 
     def to_json(self) -> bytes:
         """The record as UTF-8 JSON, fields in the order of the class; a field without a value is left out."""

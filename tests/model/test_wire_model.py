@@ -22,7 +22,7 @@ from tests.model.wire_strategies import record_types, records
 def _problems(record: type[WireModel], data: object) -> list[tuple[Any, ...]]:
     """The places that are refused in this JSON, none if it is a good record."""
     try:
-        record.model_validate_json(json.dumps(data))
+        record.from_json(json.dumps(data).encode())
     except ValidationError as refused:
         return [problem["loc"] for problem in refused.errors()]
     return []
@@ -51,7 +51,7 @@ def test_a_record_comes_back_from_json_as_it_was(record: type[WireModel]) -> Non
     )
     @given(records(record))
     def comes_back(value: WireModel) -> None:
-        assert record.model_validate_json(value.to_json()) == value
+        assert record.from_json(value.to_json()) == value
 
     comes_back()
 
@@ -74,13 +74,13 @@ def test_a_record_is_written_in_camel_case_and_without_its_nulls() -> None:
 def test_a_document_carries_its_computed_status_and_ignores_it_on_the_way_back() -> None:
     wire = _wire(a_health(status=Status.DOWN))
     assert wire["status"] == "DOWN"
-    assert ToolHealth.model_validate_json(json.dumps(wire | {"status": "OK"})).status is Status.DOWN
+    assert ToolHealth.from_json(json.dumps(wire | {"status": "OK"}).encode()).status is Status.DOWN
 
 
 def test_an_unknown_field_is_ignored_at_any_depth() -> None:
     wire = _wire(an_error(http_status=500))
     newer = wire | {"novelty": [1], "error": wire["error"] | {"novelty": {"a": None}}}
-    assert ToolCallError.model_validate_json(json.dumps(newer)) == an_error(http_status=500)
+    assert ToolCallError.from_json(json.dumps(newer).encode()) == an_error(http_status=500)
 
 
 def test_a_record_cannot_be_changed() -> None:
@@ -104,7 +104,7 @@ def test_a_time_without_a_zone_or_of_another_type_is_refused(field: str, time: o
 
 def test_a_time_in_any_zone_is_the_same_moment() -> None:
     wire = _wire(an_error()) | {"occurredAt": "2026-05-23T14:00:00+02:00"}
-    assert ToolCallError.model_validate_json(json.dumps(wire)).occurred_at == NOW
+    assert ToolCallError.from_json(json.dumps(wire).encode()).occurred_at == NOW
 
 
 def test_a_naive_time_is_refused_from_our_own_code_too() -> None:
@@ -147,11 +147,40 @@ def test_a_report_with_a_field_out_of_bounds_is_refused_there(field: str, value:
     ("field", "value"),
     [
         ("tenantId", "x" * 256), ("tenantId", "a|b%7C c"), ("toolName", "größe 🔧"), ("count", 1_000_000),
-        ("locale", ""), ("projectId", None), ("sessionId", "\u202e"),
+        ("locale", ""), ("projectId", None), ("sessionId", "مستخدم"), ("userId", "ア\u3099\u00a0b"),
     ],
 )  # fmt: skip
 def test_an_error_at_its_bounds_is_a_good_record(field: str, value: object) -> None:
     assert _problems(ToolCallError, _wire(an_error()) | {field: value}) == []
+
+
+_UNSEEN = [
+    "\x00", "\n", "\x1b", "\x7f", "\x80", "\x85", "\x9b", "\x9f", "\xad", "\u061c",
+    "\u200b", "\u200d", "\u200e", "\u200f", "\u2028", "\u2029", "\u202a", "\u202e", "\u2060", "\u2066",
+    "\u2069", "\ufeff", "\U000e0041",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("character", _UNSEEN, ids=ascii)
+def test_an_id_holds_nothing_that_cannot_be_seen(character: str) -> None:
+    unseen = f"a{character}b"
+    for field in ("tenantId", "toolName", "userId", "eventId", "replyTo"):
+        assert _problems(ToolCallError, _wire(an_error()) | {field: unseen}) == [(field,)]
+    assert _problems(ToolHealth, _wire(a_health()) | {"scopeId": unseen}) == [("scopeId",)]
+    assert _problems(Cooldown, _wire(a_cooldown()) | {"errorSignature": unseen}) == [("errorSignature",)]
+
+
+def test_a_field_has_one_name_on_the_wire() -> None:
+    wire = _wire(an_error())
+    snake = {name: value for name, value in wire.items() if name != "tenantId"} | {"tenant_id": "acme"}
+    assert _problems(ToolCallError, snake) == [("tenantId",)]
+    both = wire | {"tenant_id": "other", "error": {"http_status": 500}}
+    assert ToolCallError.from_json(json.dumps(both).encode()) == an_error()
+
+
+def test_our_own_code_may_use_either_name() -> None:
+    cooldown = _wire(a_cooldown())
+    assert Cooldown.model_validate(cooldown, strict=False) == a_cooldown()
 
 
 def test_text_at_its_bounds_is_a_good_report() -> None:
@@ -162,9 +191,9 @@ def test_text_at_its_bounds_is_a_good_report() -> None:
 @pytest.mark.parametrize("text", [b'"\\ud800"', b'"\xff"', b'"a', b"", b"NaN", b"null", b"[]", b"[" * 5_000])
 def test_what_is_no_record_is_refused_and_nothing_else_happens(text: bytes) -> None:
     with pytest.raises(ValidationError):
-        ErrorReport.model_validate_json(text)
+        ErrorReport.from_json(text)
     with pytest.raises(ValidationError):
-        ErrorReport.model_validate_json(b'{"body":' + text + b"}" if text not in (b"null", b"") else b"")
+        ErrorReport.from_json(b'{"body":' + text + b"}" if text not in (b"null", b"") else b"")
 
 
 def test_a_link_event_names_at_least_one_tool_and_at_most_five_hundred() -> None:
@@ -183,7 +212,7 @@ def test_a_counter_is_one_that_every_json_reader_holds_exactly() -> None:
 
 def test_a_duration_is_iso_8601_and_at_most_a_year() -> None:
     wire = {"errorSignature": "http-5xx", "duration": "PT5M"}
-    assert CooldownAdjustment.model_validate_json(json.dumps(wire)).duration == timedelta(minutes=5)
+    assert CooldownAdjustment.from_json(json.dumps(wire).encode()).duration == timedelta(minutes=5)
     assert _wire(CooldownAdjustment(error_signature="x", duration=timedelta(minutes=5)))["duration"] == "PT5M"
     assert _problems(CooldownAdjustment, wire | {"duration": "-PT5M"}) == [("duration",)]
     assert _problems(CooldownAdjustment, wire | {"duration": "P367D"}) == [("duration",)]
