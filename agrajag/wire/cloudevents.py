@@ -2,10 +2,11 @@
 
 Binary mode keeps the attributes in `ce_*` headers and the event alone in the value; structured mode wraps
 the event in a JSON envelope. Attributes only ever fill what the event itself leaves open; the event's own
-fields win.
+fields win. An id of CloudEvents is unique within its source only, so both together name the event.
 """
 
 import base64
+import hashlib
 from collections.abc import Sequence
 from datetime import datetime
 from enum import StrEnum
@@ -50,16 +51,24 @@ class Attributes(NamedTuple):
 
     event_id: object = None
     time: object = None
+    source: object = None
 
     def valid_id(self) -> str | None:
-        """The id, if it can be an event id; one that cannot is ignored and counted."""
+        """`<source>#<id>`, never the same for two events; where that is no id, a hash of it that is.
+
+        Without a source it is the id alone. An id that cannot be one is ignored and counted.
+        """
         if self.event_id is None:
             return None
-        try:
-            return _ID.validate_python(self.event_id, strict=True)
-        except ValidationError:
+        given = _as_id(self.event_id)
+        if given is None:
             REPAIRS.labels(RepairKind.CE_ID_IGNORED).inc()
             return None
+        # A source may hold a `#`, so the id must not: the last one separates them.
+        name = given.replace("%", "%25").replace("#", "%23")
+        if isinstance(self.source, str) and self.source:
+            name = f"{self.source}#{name}"
+        return _as_id(name) or f"sha256:{hashlib.sha256(name.encode()).hexdigest()}"
 
     def valid_time(self) -> datetime | None:
         """The time, if it is one and has a zone; anything else is ignored and counted."""
@@ -95,14 +104,16 @@ def binary_headers(event_type: EventType, source: str, event_id: str) -> Headers
 
 
 def binary_attributes(headers: ReceivedHeaders) -> Attributes:
-    """Id and time from `ce_*` headers; the last of a name counts."""
-    event_id = time = None
+    """Id, time and source from `ce_*` headers; the last of a name counts."""
+    event_id = time = source = None
     for name, value in headers:
         if name == "ce_id":
             event_id = value
         elif name == "ce_time":
             time = value
-    return Attributes(_text(event_id), _text(time))
+        elif name == "ce_source":
+            source = value
+    return Attributes(_text(event_id), _text(time), _text(source))
 
 
 def opened_envelope(tree: dict[str, Any], headers: ReceivedHeaders) -> Envelope | None:
@@ -119,13 +130,20 @@ def opened_envelope(tree: dict[str, Any], headers: ReceivedHeaders) -> Envelope 
         return None
     if not has_event:
         raise InputError(DeadLetterReason.BAD_ENVELOPE, "the envelope has neither data nor data_base64")
-    attributes = Attributes(tree.get("id"), tree.get("time"))
+    attributes = Attributes(tree.get("id"), tree.get("time"), tree.get("source"))
     if "data" in tree:
         return Envelope(attributes, tree["data"])
     try:
         return Envelope(attributes, base64.b64decode(tree["data_base64"], validate=True))
     except (ValueError, TypeError):
         raise InputError(DeadLetterReason.BAD_ENVELOPE, "data_base64 is not base64") from None
+
+
+def _as_id(text: object) -> str | None:
+    try:
+        return _ID.validate_python(text, strict=True)
+    except ValidationError:
+        return None
 
 
 def _text(value: bytes | None) -> str | None:

@@ -1,4 +1,4 @@
-"""Reads records into values and packs values into records.
+"""Reads records into values.
 
 A good plain or binary-mode record takes one pass of pydantic's JSON validator and nothing else. Whatever
 does not validate, envelopes included, goes through `repair`. `decode` is total: any bytes give a value or an
@@ -18,7 +18,7 @@ from agrajag.errors import InputError
 from agrajag.metrics import SYSTEM_USERS
 from agrajag.model.enums import Scope
 from agrajag.model.wire_model import WireModel
-from agrajag.wire.cloudevents import Attributes, EventType, Headers, binary_attributes, binary_headers
+from agrajag.wire.cloudevents import Attributes, binary_attributes
 from agrajag.wire.origin import Origin, ReceivedRecord, own_place
 from agrajag.wire.reasons import DeadLetterReason
 from agrajag.wire.repair import recovered
@@ -26,7 +26,7 @@ from agrajag.wire.repair import recovered
 M = TypeVar("M", bound=WireModel)
 
 MAX_VALUE_BYTES = 1_048_576
-"""The largest value that is read. Brokers limit what is compressed: a value may arrive far above that."""
+"""The largest value that is read; a topic that somebody else has set up may hold larger ones."""
 
 SYSTEM_USER = "_system"
 """The placeholder for "no human owner" (spec agrajag §7); no input may act as a user of that name."""
@@ -39,8 +39,9 @@ _USER_FIELDS = frozenset({"user_id", "originating_user_id"})
 def decode(model: type[M], record: ReceivedRecord, origin: Origin | None = None) -> M:
     """The value of `record`, all times in UTC; raises InputError with a DeadLetterReason, and nothing else.
 
-    Where the event has no id, the CloudEvents id is used, else `origin` (by default the record's own place);
-    where it has no time, the CloudEvents time. A user id `_system` becomes no user, and is counted.
+    Where the event has no id, that of its envelope is used, else `origin` (by default the record's own place).
+    Where it has no time, that of the last of the errors it stands for is used, else the envelope's. A user id
+    `_system` becomes no user, and is counted.
     """
     value = record.value
     if value is None:
@@ -51,7 +52,7 @@ def decode(model: type[M], record: ReceivedRecord, origin: Origin | None = None)
         )
     attributes = None
     try:
-        decoded: M = model.__pydantic_validator__.validate_json(value)
+        decoded = model.from_json(value)
     except ValidationError as error:
         decoded, attributes = recovered(model, value, record.headers, error)
     checks = _checks(model)
@@ -66,11 +67,6 @@ def decode(model: type[M], record: ReceivedRecord, origin: Origin | None = None)
     return decoded
 
 
-def encode(record: WireModel, event_type: EventType, source: str, event_id: str) -> tuple[bytes, Headers]:
-    """`record` as a CloudEvents binary-mode value and headers. `source` is one of a few names of ours."""
-    return record.to_json(), binary_headers(event_type, source, event_id)
-
-
 def _named(
     event: dict[str, Any], record: ReceivedRecord, attributes: Attributes | None, origin: Origin | None
 ) -> dict[str, Any]:
@@ -80,7 +76,7 @@ def _named(
     if event["event_id"] is None:
         changes["event_id"] = attributes.valid_id() or str(origin or own_place(record))
     if event["occurred_at"] is None:
-        time = attributes.valid_time()
+        time = event.get("last_at") or attributes.valid_time()
         if time is not None:
             changes["occurred_at"] = _in_utc(time)
     return changes

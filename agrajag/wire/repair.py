@@ -15,17 +15,18 @@ from pydantic import BaseModel, ValidationError
 from agrajag.errors import InputError
 from agrajag.metrics import REPAIRS
 from agrajag.model.enums import CredentialKind, Transport
-from agrajag.model.events import ToolCallError
+from agrajag.model.events import (
+    MAX_EXCEPTION_CHAIN,
+    MAX_HEADER_NAME,
+    MAX_HEADER_VALUE,
+    MAX_HEADERS,
+    ToolCallError,
+)
 from agrajag.model.wire_model import MAX_BODY, MAX_MESSAGE, WireModel
 from agrajag.wire.cloudevents import Attributes, ReceivedHeaders, opened_envelope
 from agrajag.wire.reasons import DeadLetterReason, RepairKind
 
 M = TypeVar("M", bound=WireModel)
-
-MAX_HEADERS = 64
-MAX_HEADER_NAME = 256
-MAX_HEADER_VALUE = 4_096
-MAX_EXCEPTION_CHAIN = 16
 
 _TRANSPORTS = frozenset(Transport)
 _CREDENTIAL_KINDS = frozenset(CredentialKind)
@@ -47,7 +48,7 @@ def recovered(
     event = envelope.event
     value = event if isinstance(event, bytes) else pydantic_core.to_json(event)
     try:
-        record: M = model.__pydantic_validator__.validate_json(value)
+        record = model.from_json(value)
     except ValidationError as inner:
         record = _mended(model, _tree(value, model, inner), inner)
     return record, envelope.attributes
@@ -69,7 +70,7 @@ def _mended(model: type[M], tree: dict[str, Any], error: ValidationError) -> M:
     if not kinds:
         raise refusal(model, error) from None
     try:
-        record: M = model.__pydantic_validator__.validate_json(pydantic_core.to_json(tree))
+        record = model.from_json(pydantic_core.to_json(tree))
     except ValidationError as remaining:
         raise refusal(model, remaining) from None
     for kind in kinds:

@@ -1,11 +1,14 @@
-"""What `decode` makes of good records, and `encode` of ours."""
+"""What `decode` makes of good records."""
 
 import base64
+import hashlib
 import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from agrajag.errors import InputError
 from agrajag.metrics import REPAIRS, SYSTEM_USERS
@@ -13,14 +16,23 @@ from agrajag.model.answers import HealthCommand
 from agrajag.model.enums import Classification, LinkKind, ProbeIdentity, Scope, Trigger
 from agrajag.model.events import SystemEvent, ToolCallError, ToolCallSucceeded
 from agrajag.model.jobs import CooldownAdjustment, Diagnosis, DiagnosisResult, Evidence
-from agrajag.wire.cloudevents import EventType
-from agrajag.wire.codec import MAX_VALUE_BYTES, decode, encode
+from agrajag.wire.cloudevents import EventType, binary_headers
+from agrajag.wire.codec import MAX_VALUE_BYTES, decode
 from agrajag.wire.origin import Origin
 from agrajag.wire.reasons import DeadLetterReason, RepairKind
 from tests.builders import NOW, a_success, a_system_event, an_error
 from tests.wire.records import EVENT, TOPIC, counting, received
 
-NAMELESS = {name: value for name, value in EVENT.items() if name not in ("eventId", "occurredAt")}
+
+def without(*names: str) -> dict[str, Any]:
+    return {name: value for name, value in EVENT.items() if name not in names}
+
+
+NAMELESS = without("eventId", "occurredAt")
+_SOURCES = st.text(st.sampled_from("s1#%23\x85"), max_size=6) | st.text(max_size=300)
+_IDS = st.text(st.sampled_from("s1#%23"), min_size=1, max_size=6) | st.text(
+    st.characters(exclude_categories=("C", "Zl", "Zp")), min_size=1, max_size=256
+)
 ENVELOPE = {
     "specversion": "1.0",
     "type": "t",
@@ -44,15 +56,15 @@ def test_plain_json_is_read_as_it_stands() -> None:
         (SystemEvent, a_system_event(), EventType.SYSTEM_EVENT),
     ],
 )
-def test_what_is_encoded_is_decoded_to_the_same_value(
+def test_what_is_written_in_binary_mode_is_decoded_to_the_same_value(
     model: type[Any], event: Any, event_type: EventType
 ) -> None:
-    value, headers = encode(event, event_type, "agrajag/client", event.event_id)
-    assert decode(model, received(value, headers)) == event
+    headers = binary_headers(event_type, "agrajag/client", event.event_id)
+    assert decode(model, received(event.to_json(), headers)) == event
 
 
-def test_an_encoded_record_has_the_headers_of_binary_mode() -> None:
-    _, headers = encode(an_error(), EventType.TOOL_CALL_ERROR, "agrajag/client", "an-id-ü")
+def test_the_headers_of_binary_mode_are_those_of_the_kafka_binding() -> None:
+    headers = binary_headers(EventType.TOOL_CALL_ERROR, "agrajag/client", "an-id-ü")
     assert dict(headers) == {
         "ce_specversion": b"1.0",
         "ce_type": b"agrajag.tool-call-error.v1",
@@ -67,6 +79,65 @@ def test_headers_of_binary_mode_fill_the_id_and_the_time() -> None:
         ToolCallError, received(NAMELESS, [("ce_id", b"ce-1"), ("ce_time", b"2026-05-23T14:00:00+02:00")])
     )
     assert (event.event_id, event.occurred_at) == ("ce-1", NOW)
+
+
+SOURCED = [("ce_source", b"s"), ("ce_id", b"ce-1")]
+
+
+@pytest.mark.parametrize(
+    ("value", "headers"),
+    [(NAMELESS, SOURCED), (ENVELOPE | {"data": NAMELESS}, ())],
+    ids=["binary", "structured"],
+)
+def test_an_id_of_an_envelope_names_the_event_together_with_its_source(value: Any, headers: Any) -> None:
+    assert decode(ToolCallError, received(value, headers)).event_id == "s#ce-1"
+
+
+@given(st.tuples(_SOURCES, _IDS), st.tuples(_SOURCES, _IDS))
+@example(("s#1", "2"), ("s", "1#2"))
+@example(("s", "1%232"), ("s", "1#2"))
+@example(("s" * 300, "1"), ("s" * 301, "1"))
+@example(("s\n", "1"), ("s\r", "1"))
+@example(("", "s#1"), ("s", "1"))
+def test_events_of_two_sources_never_share_an_id(one: tuple[str, str], other: tuple[str, str]) -> None:
+    def named(source: str, event_id: str) -> str | None:
+        headers = [("ce_source", source.encode()), ("ce_id", event_id.encode())]
+        return decode(ToolCallError, received(NAMELESS, headers)).event_id
+
+    assert (named(*one) == named(*other)) == (one == other)
+
+
+def test_a_long_source_gives_an_id_of_ordinary_length() -> None:
+    event = decode(ToolCallError, received(NAMELESS, [("ce_source", b"s" * 900), ("ce_id", b"1")]))
+    assert event.event_id == "sha256:" + hashlib.sha256(b"s" * 900 + b"#1").hexdigest()
+
+
+@pytest.mark.parametrize("source", [7, None, "", {}, []])
+def test_what_is_no_source_leaves_the_id_alone(source: Any) -> None:
+    value = ENVELOPE | {"data": NAMELESS, "source": source}
+    assert decode(ToolCallError, received(value)).event_id == "ce-1"
+
+
+def test_a_field_by_its_python_name_is_unknown() -> None:
+    with pytest.raises(InputError) as refused:
+        decode(ToolCallError, received({**without("tenantId"), "tenant_id": "acme"}))
+    assert refused.value.detail == "tenantId: missing"
+    assert decode(ToolCallError, received({**EVENT, "error": {"http_status": 503}})).error.http_status is None
+
+
+def test_a_field_by_its_python_name_is_unknown_to_a_repair_too() -> None:
+    value = {**EVENT, "transport": "pigeon", "error": {"http_status": 503}}
+    assert decode(ToolCallError, received(value)).error.http_status is None
+
+
+def test_an_error_that_stands_for_several_happened_when_the_last_of_them_did() -> None:
+    times = {"firstAt": "2026-05-23T11:00:00Z", "lastAt": "2026-05-23T14:00:00+02:00"}
+    headers = [("ce_time", b"1999-01-01T00:00:00Z")]
+    event = decode(ToolCallError, received({**NAMELESS, **times}, headers))
+    assert event.occurred_at == NOW
+    assert event.occurred_at is not None
+    assert event.occurred_at.utcoffset() == timedelta(0)
+    assert decode(ToolCallError, received({**EVENT, "lastAt": "1999-01-01T00:00:00Z"})).occurred_at == NOW
 
 
 def test_the_event_itself_has_the_last_word_on_its_id_and_time() -> None:
@@ -103,7 +174,7 @@ def test_an_envelope_is_opened_whatever_it_holds_its_event_in(
     headers: list[tuple[str, bytes]], data: dict[str, Any]
 ) -> None:
     event = decode(ToolCallError, received(ENVELOPE | data, headers))
-    assert (event.event_id, event.occurred_at, event.tool_name) == ("ce-1", NOW, "search")
+    assert (event.event_id, event.occurred_at, event.tool_name) == ("s#ce-1", NOW, "search")
 
 
 def test_what_is_inside_an_envelope_is_mended_like_anything_else() -> None:
