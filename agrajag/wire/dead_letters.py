@@ -1,8 +1,8 @@
 """Sets a record aside that could not be used, so that a person can read it and send it again.
 
 Key, value and headers stay as they were received; headers of ours say what was wrong and where the record stood. A
-value that Kafka's compression let through but that is too large to be written again is cut, and a header says so:
-the whole of it can be read at its first place for as long as that topic keeps it.
+value that a topic with other limits than ours let through but that is too large to be written again is cut, and a
+header says so: the whole of it can be read at its first place for as long as that topic keeps it.
 """
 
 from typing import NamedTuple

@@ -15,7 +15,7 @@ DEFAULT_PARTITIONS = 32
 EMBEDDED_PARTITIONS = 4
 
 _KIB = 1024
-_INPUT_BYTES = 1_088 * _KIB  # the largest value that is read, its key and headers, and no compression at all
+_INPUT_BYTES = 1_088 * _KIB  # the largest value that is read, its key and headers
 DEAD_LETTER_BYTES = 2_048 * _KIB
 _BIG_BYTES = 4_096 * _KIB  # a whole rule file, or all changes of one tool in one batch
 MAX_REQUEST_BYTES = _BIG_BYTES
@@ -50,6 +50,8 @@ class TopicSpec:
 
     `retention` is for topics that are deleted from, `compaction_lag` and `tombstones_kept` for compacted ones.
     `append_time`: the broker stamps each record, since revisions grow from that time (inputs of the worker).
+    `unpacked`: the broker keeps it without compression, and so holds what comes out of a producer's compression, not
+    what goes in, against `max_message_bytes`: a batch of a few kB cannot unpack to gigabytes in a worker.
     `one_partition`: every reader reads all of it; otherwise it has the partition count of all shared topics.
     `dead_letters`: it is read by Agrajag, so there is a topic for what could not be read.
     """
@@ -60,6 +62,7 @@ class TopicSpec:
     compaction_lag: timedelta | None = None
     tombstones_kept: timedelta | None = None
     append_time: bool = False
+    unpacked: bool = False
     one_partition: bool = False
     dead_letters: bool = True
     max_message_bytes: int = _KIB * _KIB
@@ -76,6 +79,8 @@ class TopicSpec:
             "max.message.bytes": str(self.max_message_bytes),
             "message.timestamp.type": "LogAppendTime" if self.append_time else "CreateTime",
         }
+        if self.unpacked:
+            config["compression.type"] = "uncompressed"
         for name, span in (
             ("retention.ms", self.retention),
             ("min.compaction.lag.ms", self.compaction_lag),
@@ -87,7 +92,7 @@ class TopicSpec:
 
 
 def _input(topic: Topic, key: str, retention: timedelta = _WEEK) -> TopicSpec:
-    return TopicSpec(topic, key, retention, append_time=True, max_message_bytes=_INPUT_BYTES)
+    return TopicSpec(topic, key, retention, append_time=True, unpacked=True, max_message_bytes=_INPUT_BYTES)
 
 
 TOPICS: tuple[TopicSpec, ...] = (

@@ -1,11 +1,13 @@
 """Making topics on a real broker, and telling what is wrong with others."""
 
 import asyncio
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
+from aiokafka.errors import MessageSizeTooLargeError
 
 from agrajag.embedded import EmbeddedKafka
 from agrajag.errors import ConfigError, InputError, TransientError
@@ -16,6 +18,8 @@ from agrajag.wire.origin import Origins
 from agrajag.wire.outputs import Output
 from agrajag.wire.topic_admin import ensure_topics, topic_findings
 from agrajag.wire.topics import Topic, Topics
+
+_UNPACKED = {"compression.type": "uncompressed"}
 
 
 async def described(admin: AIOKafkaAdminClient, prefix: str) -> dict[str, int]:
@@ -88,7 +92,9 @@ async def test_an_input_with_the_producers_time_is_told_of(
     admin: AIOKafkaAdminClient, topic_prefix: str
 ) -> None:
     name = f"{topic_prefix}.tool-call-errors.v1"
-    await admin.create_topics([NewTopic(name, 1, 1, topic_configs={"max.message.bytes": "2000000"})])
+    await admin.create_topics(
+        [NewTopic(name, 1, 1, topic_configs={**_UNPACKED, "max.message.bytes": "2000000"})]
+    )
     findings = (await ensure_topics(admin, Topics(topic_prefix, 1))).findings
     assert [str(finding) for finding in findings] == [
         f"topic {name}: message.timestamp.type is CreateTime, should be LogAppendTime"
@@ -98,7 +104,7 @@ async def test_an_input_with_the_producers_time_is_told_of(
 async def test_more_room_and_another_retention_are_no_fault(
     admin: AIOKafkaAdminClient, topic_prefix: str
 ) -> None:
-    config = {
+    config = _UNPACKED | {
         "retention.ms": "5000",
         "max.message.bytes": "9000000",
         "message.timestamp.type": "LogAppendTime",
@@ -128,24 +134,57 @@ async def test_a_broker_that_goes_away_may_be_asked_again_later(tmp_path: Path, 
         await admin.close()
 
 
-async def test_the_largest_records_can_be_copied_and_set_aside(
-    admin: AIOKafkaAdminClient, connection: KafkaConnection, topic_prefix: str
-) -> None:
-    """Compression lets values in that are far above the limit, and nothing about them may stop a worker."""
-    topics = Topics(topic_prefix, 2)
-    await ensure_topics(admin, topics)
-    inputs, letters = topics.name(Topic.TOOL_CALL_ERRORS), topics.dead_letters(Topic.TOOL_CALL_ERRORS)
-    consumer = AIOKafkaConsumer(inputs, auto_offset_reset="earliest", **connection.client_options())
-    outside = AIOKafkaProducer(
+@pytest.fixture
+async def compressing(connection: KafkaConnection) -> AsyncIterator[AIOKafkaProducer]:
+    """Somebody else's producer, whose records are small on their way however large they are."""
+    producer = AIOKafkaProducer(
         **connection.client_options(),
         compression_type="gzip",
         max_request_size=20_000_000,
         max_batch_size=20_000_000,
     )
+    async with producer:
+        yield producer
+
+
+async def test_what_would_unpack_above_the_limit_is_refused_by_the_broker(
+    admin: AIOKafkaAdminClient, compressing: AIOKafkaProducer, topic_prefix: str
+) -> None:
+    topics = Topics(topic_prefix, 1)
+    await ensure_topics(admin, topics)
+    name = topics.name(Topic.TOOL_CALL_ERRORS)
+    with pytest.raises(MessageSizeTooLargeError):
+        await compressing.send_and_wait(name, b"w" * 10_000_000, key=b"k")
+    many = compressing.create_batch()
+    for _ in range(1_000):
+        many.append(key=b"k", value=b"w" * 10_000, timestamp=None)
+    with pytest.raises(MessageSizeTooLargeError):
+        await (await compressing.send_batch(many, name, partition=0))
+    metadata = await compressing.send_and_wait(name, b"v" * MAX_VALUE_BYTES, key=b"k")
+    assert metadata.offset == 0
+
+
+async def test_the_largest_records_can_be_copied_and_set_aside(
+    admin: AIOKafkaAdminClient,
+    connection: KafkaConnection,
+    compressing: AIOKafkaProducer,
+    topic_prefix: str,
+) -> None:
+    """In a topic that was not made by us values may stand far above the limit, and they must not stop a worker."""
+    topics = Topics(topic_prefix, 2)
+    inputs, letters = topics.name(Topic.TOOL_CALL_ERRORS), topics.dead_letters(Topic.TOOL_CALL_ERRORS)
+    planned = next(planned for planned in topics.planned() if planned.name == inputs)
+    config = planned.config | {"compression.type": "producer"}
+    await admin.create_topics([NewTopic(inputs, 2, 1, topic_configs=config)])
+    findings = (await ensure_topics(admin, topics)).findings
+    assert list(map(str, findings)) == [
+        f"topic {inputs}: compression.type is producer, should be uncompressed"
+    ]
+    consumer = AIOKafkaConsumer(inputs, auto_offset_reset="earliest", **connection.client_options())
     ours = AIOKafkaProducer(**connection.producer_options())
-    async with consumer, outside, ours:
-        await outside.send_and_wait(inputs, b"v" * MAX_VALUE_BYTES, key=b"k", partition=0)
-        await outside.send_and_wait(inputs, b"w" * 10_000_000, key=b"k", partition=0)
+    async with consumer, ours:
+        await compressing.send_and_wait(inputs, b"v" * MAX_VALUE_BYTES, key=b"k", partition=0)
+        await compressing.send_and_wait(inputs, b"w" * 10_000_000, key=b"k", partition=0)
         largest_read, bomb = await consumer.getone(), await consumer.getone()
         copy = Origins(2, b"k" * 16).republished(largest_read, b"k" * 1_600, 1)
         letter = dead_letter(bomb, InputError("too_large", "the value has 10000000 bytes"), letters)

@@ -60,6 +60,11 @@ def test_inputs_of_the_worker_are_stamped_by_the_broker(topic: Topic) -> None:
     assert PLANNED[f"acme.{topic}.v1"].config["message.timestamp.type"] == "LogAppendTime"
 
 
+@pytest.mark.parametrize("topic", INPUTS)
+def test_inputs_of_the_worker_are_measured_as_they_unpack(topic: Topic) -> None:
+    assert PLANNED[f"acme.{topic}.v1"].config["compression.type"] == "uncompressed"
+
+
 @pytest.mark.parametrize("topic", [Topic.HEALTH_CHANGED, Topic.HEALTH_CHANGELOG])
 def test_documents_of_the_last_day_are_not_compacted_away(topic: Topic) -> None:
     config = PLANNED[f"acme.{topic}.v1"].config
