@@ -1,4 +1,5 @@
-"""The Faust worker: whole fetches as stream items, one table in memory, the order that loses nothing.
+"""The worker: whole fetches as stream items, one table in memory, the order that loses nothing.
 
-This layer is generic. It knows records, keys, revisions and steps, and nothing of tools or health.
+Reading, order, table and watchdog are generic: they know records, keys, revisions and steps. What a tool is,
+`triaging` and `entries` know alone, and `worker` puts both together.
 """

@@ -7,10 +7,11 @@ commit.
 """
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping
+import logging
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from itertools import count
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import structlog
 from aiokafka import ConsumerRecord
@@ -21,6 +22,7 @@ from faust.types.transports import TPorTopicSet
 from mode import ServiceT
 
 from agrajag import metrics
+from agrajag.stream.places import Fetch, Place, Progress
 
 if TYPE_CHECKING:
     from agrajag.stream.fetches import FetchApp
@@ -32,46 +34,14 @@ MAX_IN_FLIGHT = 4  # items of one partition, delivered and not yet acknowledged;
 COMMIT_BEFORE_LEAVING_SECONDS = 2.0  # a broker that does not answer must not hold up the rebalance
 
 
-class Fetch(list[ConsumerRecord]):
-    """Records of one partition in offset order, never empty, as aiokafka made them."""
-
-    __slots__ = ("epoch", "tp")
-
-    def __init__(self, records: Iterable[ConsumerRecord], tp: TP, epoch: int) -> None:
-        super().__init__(records)
-        self.tp = tp
-        self.epoch = epoch
-
-
-class Progress(NamedTuple):
-    """How far one partition is: `done` is the next offset that is not done yet, `end` the end of the log."""
-
-    done: int
-    end: int
-
-
-class _Place:
-    """Where the worker stands in one partition, for one epoch."""
-
-    __slots__ = ("accepted_hole", "acknowledged", "committable", "epoch", "in_flight", "next", "rewind")
-
-    def __init__(self, epoch: int, offset: int, rewind: bool) -> None:
-        self.epoch = epoch
-        self.next = offset  # to be delivered next
-        self.acknowledged = offset  # all before it is done
-        self.committable: int | None = None  # done, and not handed to a commit yet
-        self.in_flight = 0
-        self.accepted_hole = -1  # the offset in front of a hole that was fetched twice
-        self.rewind = rewind  # the fetch position is not `next`: seek before anything is delivered
-
-
 class FetchConsumer(driver.Consumer):
     """Delivers each partition's records as `Fetch`es, and commits what `acknowledge` was called for."""
 
     app: "FetchApp"
+    logger = logging.getLogger("faust")  # or mode takes this module's, and what it says of services is ours
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        self._places: dict[TP, _Place] = {}
+        self._places: dict[TP, Place] = {}
         self._epochs = count(1)
         self._room = asyncio.Event()
         super().__init__(*args, **kwargs)
@@ -126,14 +96,18 @@ class FetchConsumer(driver.Consumer):
     # --- taking up and giving away ---
 
     def _take_up(self, tp: TP, offset: int, *, rewind: bool) -> None:
-        self._places[tp] = _Place(next(self._epochs), offset, rewind)
+        self._places[tp] = Place(next(self._epochs), offset, rewind)
         self._room.set()
 
     def on_dropped(self, fetch: Fetch) -> None:
         """Faust emptied its queue. Of several items the first comes first; the rest are of an old epoch."""
         metrics.DROPPED_FETCHES.inc()
         if self.is_current(fetch):
-            self._take_up(fetch.tp, fetch[0].offset, rewind=True)
+            self._go_back(fetch.tp)
+
+    def _go_back(self, tp: TP) -> None:
+        """To where all is done: an item that an agent still works on is of an old epoch then, and comes again."""
+        self._take_up(tp, self._places[tp].acknowledged, rewind=True)
 
     async def perform_seek(self) -> None:
         """Go to the committed offsets, as Faust does at the end of each rebalance; begins new epochs.
@@ -200,7 +174,7 @@ class FetchConsumer(driver.Consumer):
         elif self._is_changelog_tp(tp):  # recovery counts offsets and would wait for these for ever
             await self._go_to(tp, records[0].offset)
 
-    def _is_hole(self, tp: TP, place: _Place, offset: int) -> bool:
+    def _is_hole(self, tp: TP, place: Place, offset: int) -> bool:
         """Whether the records between the place and `offset` must be asked for once more.
 
         A hole that is still there then is real: retention, or the markers of a transaction.
@@ -213,7 +187,7 @@ class FetchConsumer(driver.Consumer):
         place.rewind = True
         return True
 
-    async def _has_room(self, tp: TP, place: _Place) -> bool:
+    async def _has_room(self, tp: TP, place: Place) -> bool:
         """Wait until another item of the partition may be delivered; False if it cannot be any more."""
         while place.in_flight >= MAX_IN_FLIGHT and self.flow_active and not self.should_stop:
             if self._places.get(tp) is not place:
@@ -250,7 +224,7 @@ class FetchConsumer(driver.Consumer):
             if self._places.get(tp) is not place:
                 return
             if not self.flow_active:  # it may have reached the queue or not
-                self._take_up(tp, fetch[0].offset, rewind=True)
+                self._go_back(tp)
                 return
 
     async def _deliver_changelog(self, tp: TP, records: list[ConsumerRecord]) -> None:

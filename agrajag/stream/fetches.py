@@ -7,19 +7,22 @@ item is what one fetch brought, nothing is decoded before the agent, and it is d
 """
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any, ClassVar, Protocol, cast
 
 import faust
+import structlog
 from aiokafka import AIOKafkaProducer, ConsumerRecord
 from faust.tables.manager import TableManager
 from faust.transport.drivers import aiokafka as driver
 from faust.types import EventT, Message
 from mode.utils.queues import ThrowableQueue
 
-from agrajag.stream.consumer import Fetch, FetchConsumer
+from agrajag.stream.consumer import FetchConsumer
+from agrajag.stream.places import Fetch
 
-__all__ = ["Fetch", "FetchApp", "FetchConsumer", "FetchTopic"]
+log = structlog.get_logger(__name__)
 
 
 class ChangelogReader(Protocol):
@@ -74,6 +77,8 @@ class FetchTransport(driver.Transport):
 class FetchApp(faust.App):
     """A Faust app that has `fetch_topic`s; everything it keeps is in Kafka, so it makes no directory."""
 
+    logger = logging.getLogger("faust")  # or mode takes this module's, and what it says of services is ours
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fetch_topics: frozenset[str] = frozenset()
@@ -126,6 +131,8 @@ class FetchApp(faust.App):
     def on_rebalance_end(self) -> None:
         super().on_rebalance_end()
         self.taken_up.set()
+        held = sorted({tp.partition for tp in self.fetching.assignment() if tp.topic in self.fetch_topics})
+        log.info("worker_ready", partitions=held)
 
     def _create_directories(self) -> None:
         """Faust would make a data directory where the process was started."""

@@ -41,7 +41,7 @@ class StreamSettings:
     broker_wait_seconds: float = 120.0
     """How long a start waits for a broker that is away."""
     stall_seconds: float = 60.0
-    """How long nothing may move, though there is something to do."""
+    """How long after everything stood still, though there is something to do, the process ends at the latest."""
     stop_seconds: float = 20.0
 
     @property
@@ -84,7 +84,7 @@ def run_worker(
     build: Callable[[], FetchApp],
     prepare: Callable[[], Awaitable[None]] | None = None,
 ) -> int:
-    """Run a worker until SIGTERM or SIGINT. The exit code: 0 after these, 1 after a crash.
+    """Run a worker until SIGTERM or SIGINT. The exit code: 0 after these, 1 after anything else.
 
     `build` makes the app and its agents once the broker answers and `prepare` (checks of topics and tables)
     has passed. Raises TransientError if no broker answers in time, and what `prepare` raises, ConfigError above
@@ -134,7 +134,7 @@ def _stop_on_signals() -> asyncio.Event:
 async def serve(
     settings: StreamSettings, app: FetchApp, stop: asyncio.Event, give_up: Callable[[], None] = end_process
 ) -> int:
-    """Run `app` until `stop` is set (0) or something in it crashes (1), then stop it in either case.
+    """Run `app` until `stop` is set (0), or something in it crashes or it stops by itself (1); then stop all of it.
 
     `give_up` is called where the stop takes longer than `stop_seconds`.
     """
@@ -149,13 +149,16 @@ async def serve(
         crash = app.crash_reason or (starting.exception() if _failed(starting) else None)
         if crash is not None:
             log.critical("worker_crashed", error=f"{type(crash).__name__}: {crash}", exc_info=crash)
+        asked = stop.is_set()
+        if crash is None and not asked:
+            log.critical("worker_stopped_by_itself")
         try:
             await asyncio.wait_for(app.stop(), settings.stop_seconds)
         except TimeoutError:
             log.critical("stop_takes_too_long", seconds=settings.stop_seconds)
             give_up()
         log.info("worker_stopped", crashed=crash is not None)
-        return 0 if crash is None else 1
+        return 0 if crash is None and asked else 1
     finally:
         watchdog.stop()
         for task in (*waits, starting):

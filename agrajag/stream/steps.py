@@ -17,8 +17,9 @@ from aiokafka import AIOKafkaProducer, ConsumerRecord
 
 from agrajag import metrics
 from agrajag.stream.batches import BatchSender, Chain, pack
-from agrajag.stream.fetches import Fetch, FetchApp
+from agrajag.stream.fetches import FetchApp
 from agrajag.stream.memory import PartitionView
+from agrajag.stream.places import Fetch
 from agrajag.stream.table import ChangelogTable, Changes
 from agrajag.wire.outputs import Output
 from agrajag.wire.partition import partition_for
@@ -44,7 +45,7 @@ TimerStep = Callable[[PartitionView[V]], StepResult[V]]
 FAILPOINTS = ("after_compute", "after_outputs", "after_changelog", "after_memory", "after_acknowledge")
 
 
-def _no_failpoint(name: str) -> None:
+def no_failpoint(name: str) -> None:
     """In production nothing happens between two parts of the order."""
 
 
@@ -59,7 +60,7 @@ class StrictOrder(Generic[V]):
         self,
         app: FetchApp,
         table: ChangelogTable[V],
-        failpoint: Callable[[str], object] = _no_failpoint,
+        failpoint: Callable[[str], object] = no_failpoint,
         *,
         topic_label: Callable[[str], str] = str,
     ) -> None:

@@ -4,6 +4,7 @@ Recovery is Faust's. What is ours: writing by whole changes, values kept as obje
 heeds, and a name for the changelog that we chose.
 """
 
+import logging
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Generic, TypeVar
@@ -40,6 +41,8 @@ class EncodedChanges(Generic[V]):
 
 class ChangelogTable(faust.Table[bytes, V], Generic[V]):
     """Values of type V by key, in memory, with the existing topic `changelog` as their log."""
+
+    logger = logging.getLogger("faust")  # or mode takes this module's, and what it says of services is ours
 
     def __init__(
         self,

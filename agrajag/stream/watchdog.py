@@ -19,16 +19,34 @@ import structlog
 from aiokafka.errors import KafkaError
 from faust.types import TP
 
-from agrajag.errors import TransientError
+from agrajag.errors import ConfigError, TransientError
 from agrajag.metrics import WATCHDOG_EXITS, WatchdogCause
-from agrajag.stream.consumer import Progress
 from agrajag.stream.fetches import FetchApp
+from agrajag.stream.places import Progress
 from agrajag.wire.clients import KafkaConnection, wait_for_broker
 
 log = structlog.get_logger(__name__)
 
-_SAMPLES = 12  # in the time that nothing may move
-_ANSWER_SECONDS = 5.0
+
+class Timing(NamedTuple):
+    """How a limit is kept: within it a stall must be seen to begin, last, and be seen to last.
+
+    What stops just behind one look is seen to stand by the next sample, which may be complete a pause and four waits
+    for an answer later. The sample that proves it may be late by a pause and two waits, the judging thread by another
+    pause. With these shares the sum stays below the limit.
+    """
+
+    still_seconds: float
+    """How long nothing moves in the samples before it counts as a stall."""
+    pause_seconds: float
+    """Between two samples."""
+    answer_seconds: float
+    """For one of the two answers of a sample."""
+
+    @classmethod
+    def within(cls, limit_seconds: float) -> "Timing":
+        """The timing with which a stall is told `limit_seconds` after it began, or earlier."""
+        return cls(0.65 * limit_seconds, limit_seconds / 30, limit_seconds / 30)
 
 
 class Sample(NamedTuple):
@@ -51,28 +69,28 @@ class Stall(NamedTuple):
     reason: str
 
 
-def stalled(samples: Sequence[Sample], now: float, limit_seconds: float) -> Stall | None:
-    """What has not moved for `limit_seconds` though it should have, or None.
+def stalled(samples: Sequence[Sample], now: float, still_seconds: float) -> Stall | None:
+    """What has not moved for `still_seconds` though it should have, or None.
 
-    `samples` are in order of time. Nothing is said before they cover the limit.
+    `samples` are in order of time. Nothing is said before they cover that time.
     """
     if not samples:
         return None
     newest = samples[-1]
-    if now - newest.at >= limit_seconds:
+    if now - newest.at >= still_seconds:
         return Stall(WatchdogCause.BLOCKED, f"the event loop has not answered for {now - newest.at:.0f} s")
-    before = [number for number, sample in enumerate(samples) if sample.at <= newest.at - limit_seconds]
+    before = [number for number, sample in enumerate(samples) if sample.at <= newest.at - still_seconds]
     if not before:
         return None
     window = samples[before[-1] :]
     if any(sample.outage for sample in window):
         return None
     if not any(sample.settled for sample in window) and window[0].recovered == newest.recovered:
-        return Stall(WatchdogCause.REBALANCE, f"a rebalance has not ended for {limit_seconds:.0f} s")
+        return Stall(WatchdogCause.REBALANCE, f"a rebalance has not ended for {still_seconds:.0f} s")
     for tp, progress in sorted(newest.progress.items()):
         if all(_waits(sample.progress.get(tp), progress.done) for sample in window):
             place = f"{tp.topic} partition {tp.partition} stands at {progress.done} of {progress.end}"
-            return Stall(WatchdogCause.NO_PROGRESS, f"{place} for {limit_seconds:.0f} s")
+            return Stall(WatchdogCause.NO_PROGRESS, f"{place} for {still_seconds:.0f} s")
     return None
 
 
@@ -88,7 +106,7 @@ def end_process() -> None:
 
 
 class Watchdog:
-    """Samples the app in its event loop, and judges in a thread."""
+    """Samples the app in its event loop, and judges in a thread: within `limit_seconds` of a stall it has acted."""
 
     def __init__(
         self,
@@ -99,13 +117,9 @@ class Watchdog:
     ) -> None:
         self._app = app
         self._connection = connection
-        self._limit_seconds = limit_seconds
         self._on_stall = on_stall
-        self._pause_seconds = limit_seconds / _SAMPLES
-        self._answer_seconds = min(
-            _ANSWER_SECONDS, limit_seconds / 4
-        )  # waits must not look like a blocked loop
-        self._samples: deque[Sample] = deque(maxlen=2 * _SAMPLES)
+        self._timing = Timing.within(limit_seconds)
+        self._samples: deque[Sample] = deque(maxlen=2 * round(limit_seconds / self._timing.pause_seconds))
         self._ended = threading.Event()
         self._sampling: asyncio.Task[None] | None = None
 
@@ -123,8 +137,13 @@ class Watchdog:
 
     async def _sample_for_ever(self) -> None:
         while True:
-            await asyncio.sleep(self._pause_seconds)
-            self._samples.append(await self._sample())
+            await asyncio.sleep(self._timing.pause_seconds)
+            try:
+                sample = await self._sample()
+            except Exception:  # if sampling ended here, the loop would seem to be blocked
+                log.warning("sample_failed", exc_info=True)
+                sample = Sample(time.monotonic(), True, 0, {})
+            self._samples.append(sample)
 
     async def _sample(self) -> Sample:
         app = self._app
@@ -134,7 +153,7 @@ class Watchdog:
             await app.fetching.ping()  # its thread has an event loop too
             progress = app.fetching.progress()
             with suppress(KafkaError, asyncio.TimeoutError):  # without an answer, what is known has to do
-                ends = await asyncio.wait_for(app.fetching.highwaters(*progress), self._answer_seconds)
+                ends = await asyncio.wait_for(app.fetching.highwaters(*progress), self._timing.answer_seconds)
                 progress = {tp: Progress(known.done, ends[tp]) for tp, known in progress.items()}
                 answered = bool(progress)
         outage = not answered and not await self._brokers_answer()
@@ -143,14 +162,16 @@ class Watchdog:
     async def _brokers_answer(self) -> bool:
         """Whether a fresh connection would get an answer, whatever has become of the app's own."""
         try:
-            await asyncio.wait_for(wait_for_broker(self._connection, 0), self._answer_seconds)
+            await asyncio.wait_for(wait_for_broker(self._connection, 0), self._timing.answer_seconds)
         except (TimeoutError, TransientError):
             return False
+        except ConfigError:
+            pass  # a refusal is an answer
         return True
 
     def _judge_for_ever(self) -> None:
-        while not self._ended.wait(self._pause_seconds):
-            stall = stalled(list(self._samples), time.monotonic(), self._limit_seconds)
+        while not self._ended.wait(self._timing.pause_seconds):
+            stall = stalled(list(self._samples), time.monotonic(), self._timing.still_seconds)
             if stall is not None and not self._ended.is_set():
                 WATCHDOG_EXITS.labels(stall.cause).inc()
                 log.critical("stalled", cause=stall.cause, reason=stall.reason)

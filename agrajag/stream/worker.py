@@ -4,26 +4,21 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
-from agrajag.model.keys import parts, tool_key
 from agrajag.stream.entries import EntryCodec
 from agrajag.stream.fetches import FetchApp
 from agrajag.stream.reemission import Reemission
 from agrajag.stream.running import StreamSettings, create_app
-from agrajag.stream.steps import StrictOrder
+from agrajag.stream.steps import StrictOrder, no_failpoint
 from agrajag.stream.table import ChangelogTable
 from agrajag.stream.triaging import Effective, TriageStep
 from agrajag.wire.origin import Origins
 from agrajag.wire.topics import Topic, Topics
 
 
-def group_of(key: bytes) -> str:
-    """Which documents change together: all of one tool of one tenant."""
-    tenant_id, _, _, tool_name = parts(key.decode())
-    return tool_key(tenant_id, tool_name)
-
-
-def _no_failpoint(name: str) -> None:
-    """In production nothing happens between two parts of the order."""
+def topic_labels(topics: Topics) -> dict[str, str]:
+    """What the metrics call each topic: its name without prefix and version."""
+    labels = {topics.name(topic): str(topic) for topic in Topic}
+    return labels | {topics.dead_letters(topic): f"{topic}.dlq" for topic in Topic}
 
 
 def build_worker(
@@ -32,7 +27,7 @@ def build_worker(
     effective: Effective,
     origins: Origins,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
-    failpoint: Callable[[str], None] = _no_failpoint,
+    failpoint: Callable[[str], object] = no_failpoint,
 ) -> FetchApp:
     """The Faust app of a worker, not yet started. `failpoint` is told each place between two parts of the order."""
     app = create_app(settings)
@@ -45,7 +40,7 @@ def build_worker(
         decode=codec.decode,
         encode=codec.encode,
     )
-    order = StrictOrder(app, table, failpoint)
+    order = StrictOrder(app, table, failpoint, topic_label=topic_labels(topics).__getitem__)
     step = TriageStep(topics, effective, origins, codec, clock)
 
     @app.agent(app.fetch_topic(topics.name(Topic.TOOL_CALL_ERRORS), topics.partitions))
@@ -53,8 +48,6 @@ def build_worker(
         async for fetch in stream:
             await order.run(fetch, step)
 
-    reemission = Reemission(
-        order, late_record_seconds=settings.late_record_seconds, publish=step.published, group_of=group_of
-    )
+    reemission = Reemission(order, late_record_seconds=settings.late_record_seconds, publish=step.published)
     app.task(reemission.run)
     return app

@@ -76,7 +76,7 @@ async def test_dev_says_what_listens_where_guards_its_directory_and_ends_all_of_
 
     worker_log = tmp_path / "data" / "worker.log"
     assert str(worker_log) in dev.out
-    await eventually(lambda: "ChangelogTable" in worker_log.read_text(), timeout=60)
+    await eventually(lambda: '"worker_ready"' in worker_log.read_text(), timeout=60)
     started = descendants(dev.process.pid)
     assert len(started) > len(PARTS)
     assert dev.stop(signal.SIGTERM) == 0

@@ -76,7 +76,7 @@ def test_a_worker_told_to_end_ends_in_order(
 ) -> None:
     assert agrajag("topics", "create", **settings).returncode == 0
     with running(tmp_path, "worker", **settings) as worker:
-        worker.says("ChangelogTable")
+        worker.says("worker_ready")
         assert worker.stop(number) == 0
     assert worker.out == ""
     last = json.loads(worker.err.splitlines()[-1])

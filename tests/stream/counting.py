@@ -166,9 +166,7 @@ def build(plan: Plan) -> FetchApp:
             return []
         return [Output(plan.topic("changed"), key, value.encode(), partition=partition)]
 
-    reemission = Reemission(
-        order, late_record_seconds=plan.late_record_seconds, publish=publish, group_of=group_of
-    )
+    reemission = Reemission(order, late_record_seconds=plan.late_record_seconds, publish=publish)
     app.task(reemission.run)
 
     async def tell() -> None:

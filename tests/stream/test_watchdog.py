@@ -1,12 +1,21 @@
 """When the watchdog thinks that the stream stands still."""
 
+import asyncio
+import threading
 from collections.abc import Sequence
 
+import structlog
 from faust.types import TP
+from hypothesis import given
+from hypothesis import strategies as st
 
-from agrajag.metrics import WatchdogCause
-from agrajag.stream.consumer import Progress
-from agrajag.stream.watchdog import Sample, stalled
+from agrajag.metrics import REGISTRY, WatchdogCause
+from agrajag.stream.places import Progress
+from agrajag.stream.watchdog import Sample, Timing, Watchdog, stalled
+from agrajag.wire.clients import KafkaConnection
+from tests.stream.in_process import Counting
+from tests.stream.workers import Run
+from tests.waiting import eventually
 
 A, B = TP("events", 0), TP("events", 1)
 LIMIT = 60.0
@@ -93,3 +102,59 @@ def test_samples_that_do_not_cover_the_limit_say_nothing_however_old_they_are() 
 
 def test_without_samples_nothing_is_said() -> None:
     assert stalled([], 1_000.0, LIMIT) is None
+
+
+@given(
+    st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=60, max_size=60),
+    st.floats(1, 10),
+    st.floats(0, 1),
+)
+def test_a_stall_is_told_within_the_limit_however_slowly_the_brokers_answer(
+    answers: list[tuple[float, float]], moves_until: float, judge_phase: float
+) -> None:
+    timing = Timing.within(LIMIT)
+    now, taken = 0.0, []
+    for first, second in answers:
+        looked = now + timing.pause_seconds
+        now = looked + (first + second) * timing.answer_seconds
+        done = looked if looked < moves_until else moves_until
+        taken.append(Sample(now, True, 0, {A: Progress(round(1_000 * done), 1_000_000)}))
+    judged = judge_phase * timing.pause_seconds
+    while stalled([sample for sample in taken if sample.at <= judged], judged, timing.still_seconds) is None:
+        judged += timing.pause_seconds
+    assert timing.still_seconds <= judged - moves_until <= LIMIT
+
+
+def _exits(cause: WatchdogCause) -> float:
+    return REGISTRY.get_sample_value("agrajag_watchdog_exits_total", {"cause": cause}) or 0.0
+
+
+async def test_brokers_that_refuse_us_do_answer_and_do_not_end_the_watching(run: Run) -> None:
+    told, before = threading.Event(), _exits(WatchdogCause.REBALANCE)
+    refusing = KafkaConnection("127.0.0.1:no-port")
+    watchdog = Watchdog(Counting(run.plan).app, refusing, 1.0, told.set)
+    watchdog.start()
+    try:
+        await eventually(told.is_set, 30)
+    finally:
+        watchdog.stop()
+    assert _exits(WatchdogCause.REBALANCE) == before + 1
+
+
+async def test_a_look_that_fails_is_logged_and_is_no_stall(run: Run) -> None:
+    told, counting, limit = threading.Event(), Counting(run.plan), 3.0
+    watchdog = Watchdog(counting.app, run.plan.settings().connection, limit, told.set)
+    loop = asyncio.get_running_loop()
+    async with counting.running():
+        thread = counting.app.fetching._thread
+        connected, thread._consumer = thread._consumer, None
+        with structlog.testing.capture_logs() as logs:
+            watchdog.start()
+            begin = loop.time()
+            try:
+                await eventually(lambda: told.is_set() or loop.time() > begin + 1.5 * limit, 30)
+            finally:
+                watchdog.stop()
+                thread._consumer = connected
+    assert "sample_failed" in [entry["event"] for entry in logs]
+    assert not told.is_set()
