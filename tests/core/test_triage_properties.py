@@ -2,15 +2,19 @@
 
 from collections.abc import Sequence
 from datetime import timedelta
+from itertools import groupby
 from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agrajag.core.lookup import USER_CLASSES
+from agrajag.core.match import RuleSet
+from agrajag.core.policy import Policy
 from agrajag.core.verdicts import Arrival, Repeat, Verdict
-from agrajag.model.enums import CredentialKind, Outcome, Scope
+from agrajag.model.enums import Classification, CredentialKind, HealthAction, Outcome, Scope, Status
 from agrajag.model.health import MAX_COOLDOWNS, MAX_JOBS, HealthEntry, ToolHealth
-from tests.builders import NOW, an_error
+from tests.builders import NOW, a_rule, an_error
 from tests.core.triaging import Triage, jobs_of
 
 errors = st.fixed_dictionaries(
@@ -102,7 +106,6 @@ def test_every_error_is_counted_once_and_every_deadline_is_capped(sequence: list
     cap = timedelta(hours=24)
     for health in healths:
         assert len(health.cooldowns) <= MAX_COOLDOWNS
-        assert len(health.history) <= 20
         for cooldown in health.cooldowns:
             assert timedelta(0) < cooldown.next_spawn_allowed_at - cooldown.last_triggered_at <= cap
         recovery = health.verdict.expected_recovery_at
@@ -152,12 +155,40 @@ def test_what_the_table_keeps_is_valid_and_survives_the_wire(sequence: list[Any]
         assert ToolHealth.model_validate_json(entry.health.to_json()) == entry.health
 
 
-@given(st.lists(steps, max_size=25))
-def test_one_users_own_errors_never_touch_a_status_that_others_see(sequence: list[Any]) -> None:
-    tools = Triage()
-    only_personal = [
-        (given | {"http_status": 403, "user_id": "alice"}, pause, skew) for given, pause, skew in sequence
-    ]
-    tools.step(arrivals_of(tools, only_personal))
-    scopes = {entry.health.scope for entry in tools.table.values() if entry.health is not None}
-    assert scopes <= {Scope.USER, Scope.SESSION}
+@given(st.lists(steps, max_size=25), st.sampled_from(sorted(USER_CLASSES)))
+def test_one_users_own_errors_never_touch_a_status_that_others_see(
+    sequence: list[Any], classification: Classification
+) -> None:
+    personal = a_rule("personal", classification=classification, health_action=HealthAction.MARK_UNAVAILABLE)
+    tools = Triage(RuleSet([personal]))
+    tools.step(arrivals_of(tools, sequence))
+    for entry in tools.table.values():
+        assert entry.health is not None
+        if entry.health.scope is not Scope.USER:
+            assert entry.health.status is Status.OK
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 90)), max_size=60), st.integers(1, 8))
+def test_the_history_never_outgrows_its_size_and_forgets_the_oldest_first(
+    sequence: list[tuple[int, int]], size: int
+) -> None:
+    kinds = [
+        a_rule(
+            f"kind-{kind}", http_statuses=(500 + kind, 500 + kind), note=f"{kind}", cooldown=timedelta(seconds=1),
+            classification=Classification.TECHNICALLY_BROKEN, health_action=HealthAction.MARK_UNAVAILABLE,
+        )
+        for kind in range(10)
+    ]  # fmt: skip
+    tools = Triage(RuleSet(kinds), Policy(history_size=size))
+    marked: list[str] = []
+    at = NOW
+    for kind, pause in sequence:
+        at += timedelta(seconds=pause)
+        if tools.send(at, http_status=500 + kind).outcome is Outcome.MARKED:
+            marked.append(str(kind))
+    if not marked:
+        return
+    runs = [note for note, _ in groupby(reversed(marked))]
+    assert [entry.note for entry in tools.health().history] == runs[:size]
+    if len(runs) <= size:
+        assert sum(entry.count for entry in tools.health().history) == len(marked)

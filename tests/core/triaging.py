@@ -7,14 +7,21 @@ from typing import Any
 from agrajag.core.draft import Drafts
 from agrajag.core.match import RuleSet
 from agrajag.core.policy import Policy
+from agrajag.core.rules import Rule, merge
 from agrajag.core.triage import triage
 from agrajag.core.verdicts import Arrival, Repeat, Verdict
-from agrajag.documents.rule_files import bundled_rules
+from agrajag.documents.rule_files import bundled_layer, bundled_rules
 from agrajag.model.enums import Scope
 from agrajag.model.events import ToolCallError
 from agrajag.model.health import HealthEntry, ToolHealth
 from agrajag.model.keys import health_key
 from tests.builders import NOW, an_error
+
+REFUSED: dict[str, Any] = {
+    "exception_type": "httpx.ConnectError",
+    "exception_chain": ("java.net.ConnectException",),
+}
+"""The report of a connection that was refused."""
 
 
 class Triage:
@@ -77,3 +84,8 @@ def after(**span: float) -> datetime:
 def jobs_of(decided: Sequence[Verdict | Repeat]) -> list[str]:
     """The ids of the jobs that these decisions send, in order."""
     return [one.job.job_id for one in decided if one.job is not None]
+
+
+def rules_with(*rules: Rule) -> RuleSet:
+    """The bundled rules with a tenant's own merged in."""
+    return RuleSet(merge([bundled_layer().rules, rules]))
