@@ -177,6 +177,9 @@ class Draft:
         )
 
 
+_UNREAD = Draft("", None)
+
+
 class Drafts:
     """The drafts of one step over `read`, which returns what the table holds under a key."""
 
@@ -186,12 +189,12 @@ class Drafts:
 
     def find(self, key: str) -> Draft | None:
         """The draft of a document that exists, or that this step has made."""
-        try:
-            return self._drafts[key]
-        except KeyError:
-            entry = self._read(key)
-            draft = self._drafts[key] = None if entry is None else Draft(key, entry)
+        draft = self._drafts.get(key, _UNREAD)
+        if draft is not _UNREAD:
             return draft
+        entry = self._read(key)
+        draft = self._drafts[key] = None if entry is None else Draft(key, entry)
+        return draft
 
     def present(self, keys: Iterable[str]) -> list[Draft]:
         """The drafts of those documents that exist, in the order given."""

@@ -65,8 +65,8 @@ class OpenJob:
 
     @property
     def wants_signal(self) -> bool:
-        """Whether another detail would be kept."""
-        return len(self._signals) < MAX_SIGNALS
+        """Whether another detail would be kept: of the first hundred errors, while there is room."""
+        return self.error_count < RESEND_AT[-1] and len(self._signals) < MAX_SIGNALS
 
     def add_signal(self, detail: str | None) -> None:
         """Keep the redacted detail of a joining error, if it says something new."""

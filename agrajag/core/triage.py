@@ -155,7 +155,7 @@ class _Triage:
     def _from_target_up(self) -> Sequence[Draft]:
         """The documents whose cooldowns and jobs speak for the target: itself, and the wider ones."""
         for position, draft in enumerate(self.present):
-            if draft.scope.rank >= self.scope.rank:
+            if draft is self.target or draft.scope.rank >= self.scope.rank:
                 return self.present[position:]
         return ()
 

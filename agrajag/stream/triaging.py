@@ -7,6 +7,7 @@ What goes wrong with one record is that record's; the others of its fetch are de
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 import structlog
@@ -180,7 +181,7 @@ class _Step:
             event.event_id or str(origin),
             origin.topic_partition,
             origin.offset,
-            _EPOCH + timedelta(milliseconds=record.timestamp),
+            _moment(record.timestamp),
             record.timestamp,
         )
         rules, policy = owner.effective(event.tenant_id, event.project_id)
@@ -286,3 +287,9 @@ class _Step:
 
 def _place(record: ConsumerRecord) -> dict[str, object]:
     return {"topic": record.topic, "partition": record.partition, "offset": record.offset}
+
+
+@lru_cache(maxsize=64)
+def _moment(timestamp_ms: int) -> datetime:
+    """When the broker appended a record; those of one batch have it in common."""
+    return _EPOCH + timedelta(milliseconds=timestamp_ms)
