@@ -4,6 +4,7 @@ import asyncio
 import statistics
 import time
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
@@ -29,15 +30,14 @@ async def measure(bootstrap_servers: str, directory: Path) -> dict[str, float]:
         samples = await _samples(run)
     finally:
         run.close()
-    cuts = statistics.quantiles(samples[WARM_UP:], n=100)
+    cuts = statistics.quantiles(samples, n=100)
     return {"latency.p50_ms": cuts[49], "latency.p95_ms": cuts[94], "latency.p99_ms": cuts[98]}
 
 
 async def _samples(run: Run) -> list[float]:
     """One latency per event, in ms; every event is about a tool of its own, by which it is recognised."""
     topics = run.plan.topics
-    sent_at: dict[str, float] = {}
-    samples: list[float] = []
+    events = iter(distinct_errors(WARM_UP + EVENTS))
     consumer = AIOKafkaConsumer(
         topics.name(Topic.HEALTH_CHANGED),
         bootstrap_servers=run.plan.bootstrap_servers,
@@ -46,21 +46,28 @@ async def _samples(run: Run) -> list[float]:
     producer = AIOKafkaProducer(bootstrap_servers=run.plan.bootstrap_servers, acks="all")
     async with consumer, producer:
 
-        async def receive() -> None:
-            while len(samples) < WARM_UP + EVENTS:
-                record = await consumer.getone()
-                tool = record.key.decode().rpartition("|")[2]
-                samples.append((time.perf_counter() - sent_at[tool]) * 1000)
+        async def latencies(count: int) -> list[float]:
+            sent_at: dict[str, float] = {}
+            arriving = asyncio.create_task(_arrivals(consumer, count, sent_at))
+            started = time.perf_counter()
+            for number, event in enumerate(islice(events, count)):
+                await asyncio.sleep(max(0.0, started + number / PER_SECOND - time.perf_counter()))
+                key = tool_key(event.tenant_id, event.tool_name).encode()
+                value = event.model_copy(update={"occurred_at": datetime.now(UTC)}).to_json()
+                partition = partition_for(key, PARTITIONS)
+                sent_at[event.tool_name] = time.perf_counter()
+                await producer.send(topics.name(Topic.TOOL_CALL_ERRORS), value, key=key, partition=partition)
+            return await asyncio.wait_for(arriving, 120)
 
-        receiving = asyncio.create_task(receive())
-        started = time.perf_counter()
-        for number, event in enumerate(distinct_errors(WARM_UP + EVENTS)):
-            await asyncio.sleep(max(0.0, started + number / PER_SECOND - time.perf_counter()))
-            key = tool_key(event.tenant_id, event.tool_name).encode()
-            value = event.model_copy(update={"occurred_at": datetime.now(UTC)}).to_json()
-            sent_at[event.tool_name] = time.perf_counter()
-            await producer.send(
-                topics.name(Topic.TOOL_CALL_ERRORS), value, key=key, partition=partition_for(key, PARTITIONS)
-            )
-        await asyncio.wait_for(receiving, 120)
+        await latencies(WARM_UP)  # until the worker has started and everything is in its caches
+        return await latencies(EVENTS)
+
+
+async def _arrivals(consumer: AIOKafkaConsumer, count: int, sent_at: dict[str, float]) -> list[float]:
+    """How long after it was sent each of `count` events had its document here, in ms."""
+    samples = []
+    for _ in range(count):
+        record = await consumer.getone()
+        tool = record.key.decode().rpartition("|")[2]
+        samples.append((time.perf_counter() - sent_at[tool]) * 1000)
     return samples
