@@ -19,12 +19,13 @@ def annotation(documents: Iterable[ToolHealth], now: datetime, policy: Policy) -
 
     `documents` are those that apply to the caller, narrowest first. The line tells the status, when the tool
     is expected back or else since when it is not well, and the note; cooldowns are never shown to a model.
+    It is one line of printable characters whatever the note holds.
     """
     document = speaks_for(documents, now, policy)
     status = Status.OK if document is None else document.status_at(now)
     if document is None or status is Status.OK:
         return None
-    told = [_WORDS[status], _when(document, now), _note(document, now)]
+    told = [_WORDS[status], _when(document, now), _on_one_line(_note(document, now))]
     return f"Warning: {', '.join(part for part in told if part)}"
 
 
@@ -45,10 +46,16 @@ def _when(document: ToolHealth, now: datetime) -> str | None:
 
 def _note(document: ToolHealth, now: datetime) -> str | None:
     if (override := document.active_override(now)) is not None:
-        return override.reason or None
+        return override.reason
     if document.link.down_since is not None:
         return document.link.cause
     return document.verdict.note
+
+
+def _on_one_line(note: str | None) -> str:
+    # A line of its own would look to a model like a word of whoever wrote the manifest.
+    printable = "".join(character if character.isprintable() else " " for character in note or "")
+    return " ".join(printable.split())
 
 
 def _moment(moment: datetime, now: datetime) -> str:
