@@ -2,19 +2,28 @@
 
 import asyncio
 import ssl
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 import structlog
+from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.conn import collect_hosts, create_conn
 from aiokafka.errors import (
     AuthenticationFailedError,
     AuthenticationMethodNotSupported,
+    ClusterAuthorizationFailedError,
+    GroupAuthorizationFailedError,
     IllegalSaslStateError,
+    InvalidGroupIdError,
+    InvalidTopicError,
     KafkaError,
     SaslAuthenticationFailed,
+    TopicAuthorizationFailedError,
     UnsupportedSaslMechanismError,
+    UnsupportedVersionError,
 )
 from aiokafka.helpers import create_ssl_context
 from aiokafka.protocol.metadata import MetadataRequest
@@ -27,14 +36,22 @@ log = structlog.get_logger(__name__)
 SecurityProtocol = Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"]
 SaslMechanism = Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"]
 
-_REFUSALS = (
+REFUSALS = (
     AuthenticationFailedError,
     AuthenticationMethodNotSupported,
+    ClusterAuthorizationFailedError,
+    GroupAuthorizationFailedError,
     IllegalSaslStateError,
+    InvalidGroupIdError,
+    InvalidTopicError,
     SaslAuthenticationFailed,
+    TopicAuthorizationFailedError,
     UnsupportedSaslMechanismError,
+    UnsupportedVersionError,
     ssl.SSLError,
 )
+"""What brokers say that no waiting changes."""
+
 _ATTEMPT_TIMEOUT_MS = 5_000
 _FIRST_PAUSE_SECONDS = 0.2
 _LONGEST_PAUSE_SECONDS = 2.0
@@ -109,7 +126,7 @@ async def wait_for_broker(connection: KafkaConnection, timeout_seconds: float) -
     """Returns once a broker has answered a request; an open port alone is not an answer.
 
     Raises ConfigError as soon as all brokers refuse the credentials or the TLS handshake, since no waiting helps,
-    and TransientError if none has answered in time.
+    and TransientError if none has answered in time. Every broker is asked at least once.
     """
     options = connection.security_options()
     hosts = _hosts(connection)
@@ -121,12 +138,12 @@ async def wait_for_broker(connection: KafkaConnection, timeout_seconds: float) -
         if None in failures:
             log.info("kafka_answers", brokers=connection.bootstrap_servers)
             return
-        if all(isinstance(failure, _REFUSALS) for failure in failures):
-            raise ConfigError(f"kafka: {connection.bootstrap_servers} refuses us: {failures[0]}")
+        if all(isinstance(failure, REFUSALS) for failure in failures):
+            raise ConfigError(f"kafka: {connection.bootstrap_servers} refuses us: {_told(failures[0])}")
         waited = clock.time() - started
-        if waited + pause > timeout_seconds:
+        if waited >= timeout_seconds:
             raise TransientError(
-                f"kafka: no answer from {connection.bootstrap_servers} for {waited:.0f} s: {failures[0]}"
+                f"kafka: no answer from {connection.bootstrap_servers} for {waited:.0f} s: {_told(failures[0])}"
             )
         log.warning(
             "waiting_for_kafka",
@@ -134,8 +151,29 @@ async def wait_for_broker(connection: KafkaConnection, timeout_seconds: float) -
             waited_seconds=round(waited, 1),
             at_most_seconds=timeout_seconds,
         )
-        await asyncio.sleep(pause)
+        await asyncio.sleep(min(pause, timeout_seconds - waited))
         pause = min(pause * 2, _LONGEST_PAUSE_SECONDS)
+
+
+@asynccontextmanager
+async def admin_client(connection: KafkaConnection) -> AsyncIterator[AIOKafkaAdminClient]:
+    """An admin client, started. Raises TransientError if no broker answers."""
+    admin = AIOKafkaAdminClient(**connection.client_options())
+    try:
+        try:
+            await admin.start()
+        except (KafkaError, OSError, TimeoutError) as error:
+            raise TransientError(
+                f"kafka: no answer from {connection.bootstrap_servers}: {_told(error)}"
+            ) from error
+        yield admin
+    finally:
+        await admin.close()
+
+
+def _told(error: BaseException | None) -> str:
+    """What went wrong; some of the client's errors have no text but their name."""
+    return str(error) or type(error).__name__
 
 
 def _hosts(connection: KafkaConnection) -> list[tuple[str, int]]:

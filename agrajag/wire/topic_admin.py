@@ -4,7 +4,7 @@ A topic that differs may hold data and may differ on purpose: what to do about i
 """
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,7 +64,7 @@ async def ensure_topics(
     Raises ConfigError if the brokers refuse, TransientError if they do not answer or the topics do not come up.
     """
     planned = tuple(topics.planned())
-    partitions = await _partition_counts(admin, planned)
+    partitions = await partition_counts(admin, [topic.name for topic in planned])
     missing = [topic for topic in planned if topic.name not in partitions]
     created = await _create(admin, missing, replication_factor) if missing else ()
     if missing:
@@ -75,7 +75,7 @@ async def ensure_topics(
 async def topic_findings(admin: AIOKafkaAdminClient, topics: Topics) -> tuple[Finding, ...]:
     """What is missing or set up otherwise. Retention is the operator's choice and never found fault with."""
     planned = tuple(topics.planned())
-    partitions = await _partition_counts(admin, planned)
+    partitions = await partition_counts(admin, [topic.name for topic in planned])
     existing = [topic for topic in planned if topic.name in partitions]
     configs = await _configs(admin, existing)
     return tuple(
@@ -83,6 +83,15 @@ async def topic_findings(admin: AIOKafkaAdminClient, topics: Topics) -> tuple[Fi
         for topic in planned
         for finding in _compared(topic, partitions.get(topic.name), configs.get(topic.name, {}))
     )
+
+
+async def partition_counts(admin: AIOKafkaAdminClient, names: Collection[str]) -> dict[str, int]:
+    """How many partitions those of the topics have that are there. Raises TransientError."""
+    return {
+        topic["topic"]: len(topic["partitions"])
+        for topic in await _described(admin)
+        if topic["topic"] in names and topic["partitions"]
+    }
 
 
 def _compared(topic: PlannedTopic, partitions: int | None, config: Mapping[str, str]) -> Iterator[Finding]:
@@ -152,16 +161,6 @@ async def _until_ready(admin: AIOKafkaAdminClient, wanted: Iterable[PlannedTopic
 def _is_ready(topic: Mapping[str, Any]) -> bool:
     partitions = topic["partitions"]
     return topic["error_code"] == 0 and bool(partitions) and all(part["leader"] >= 0 for part in partitions)
-
-
-async def _partition_counts(admin: AIOKafkaAdminClient, planned: Iterable[PlannedTopic]) -> dict[str, int]:
-    """How many partitions each existing topic has."""
-    wanted = {topic.name for topic in planned}
-    return {
-        topic["topic"]: len(topic["partitions"])
-        for topic in await _described(admin)
-        if topic["topic"] in wanted and topic["partitions"]
-    }
 
 
 async def _described(admin: AIOKafkaAdminClient) -> list[dict[str, Any]]:

@@ -1,6 +1,10 @@
 """Reaching brokers: plain, secured, refusing, away."""
 
+import asyncio
 import dataclasses
+import socket
+import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +37,24 @@ async def test_a_broker_that_is_away_is_waited_for_and_named() -> None:
         await wait_for_broker(KafkaConnection(bootstrap_servers=NOBODY), 0.5)
     assert logs[0]["event"] == "waiting_for_kafka"
     assert logs[0]["brokers"] == NOBODY
+
+
+async def test_the_whole_of_the_time_is_waited_and_a_reason_is_told() -> None:
+    with socket.create_server((ports.LOOPBACK, 0)) as hangs_up:
+        address = f"{ports.LOOPBACK}:{hangs_up.getsockname()[1]}"
+
+        def hang_up() -> None:
+            with suppress(OSError):  # of the closed server, at the end
+                while True:
+                    hangs_up.accept()[0].close()
+
+        threading.Thread(target=hang_up, daemon=True).start()
+        clock = asyncio.get_running_loop()
+        started = clock.time()
+        with pytest.raises(TransientError, match=rf"no answer from {address} for 1 s: \w+"):
+            await wait_for_broker(KafkaConnection(bootstrap_servers=address), 1.0)
+        assert clock.time() - started >= 1.0
+        hangs_up.shutdown(socket.SHUT_RDWR)
 
 
 async def test_a_broker_that_comes_up_meanwhile_is_found(tmp_path: Path) -> None:
