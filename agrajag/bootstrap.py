@@ -6,44 +6,47 @@ and a missing extra is one line that names it.
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import structlog
-from aiokafka.admin import AIOKafkaAdminClient
-from aiokafka.errors import KafkaError
 
-from agrajag.errors import ConfigError, TransientError
+from agrajag.errors import ConfigError
 from agrajag.settings import Settings
-from agrajag.wire.clients import KafkaConnection, wait_for_broker
-from agrajag.wire.topic_admin import (
-    EnsuredTopics,
-    Finding,
-    ensure_topics,
-    topic_findings,
-)
-from agrajag.wire.topics import Topic
+from agrajag.wire.clients import admin_client, wait_for_broker
+from agrajag.wire.topic_admin import EnsuredTopics, Finding, ensure_topics, topic_findings
+from agrajag.wire.topic_fitness import refuse_unfit
+from agrajag.wire.topics import Topic, Topics
 
 if TYPE_CHECKING:
     from agrajag.embedded import EmbeddedKafka, EmbeddedStore
+    from agrajag.embedded.child import Child
+    from agrajag.embedded.directory import DataDirectory
     from agrajag.sink import Books
     from agrajag.stream.running import StreamSettings
 
 log = structlog.get_logger(__name__)
 
-_WORKER_CANNOT_DO_WITH = frozenset(
-    {"existence", "partition count", "cleanup.policy", "message.timestamp.type"}
-)
+_WORKER_CANNOT_DO_WITH = frozenset({"partition count", "cleanup.policy", "message.timestamp.type"})
 """A key would be looked for in the wrong partition, the table would be deleted from, revisions would not grow."""
+
+_WORKER_WRITES = (
+    Topic.TOOL_CALL_ERRORS,  # again, where a producer has put a record on the wrong partition
+    Topic.CHECK_RESULTS,
+    Topic.DIAGNOSIS_JOBS,
+    Topic.HEALTH_CHANGED,
+    Topic.HEALTH_CHANGELOG,
+)
 
 
 async def create_topics(settings: Settings) -> EnsuredTopics:
     """Make the missing topics. Raises TransientError if no broker answers in time, ConfigError if they refuse."""
     connection = settings.kafka.connection()
     await wait_for_broker(connection, settings.kafka.wait_seconds)
-    async with _admin(connection) as admin:
+    async with admin_client(connection) as admin:
         return await ensure_topics(
             admin, settings.topics.topics(), replication_factor=settings.topics.replication_factor
         )
@@ -101,14 +104,15 @@ def run_sink(settings: Settings) -> int:
     return 0
 
 
-async def compare_store(settings: Settings) -> "Books":
-    """The store against the compacted topic that it mirrors."""
+async def compare_store(settings: Settings, patience_seconds: float = 0.0) -> "Books":
+    """The store against the compacted topic that it mirrors; a sink that is behind is given some time."""
     with _extra("worker"):
         from agrajag.sink import compare
         from agrajag.store import Store
     uri = settings.mongo.uri.get_secret_value()
     async with await Store.open(uri, settings.mongo.database) as store:
-        return await compare(settings.kafka.connection(), settings.topics.topics(), store)
+        connection, topics = settings.kafka.connection(), settings.topics.topics()
+        return await compare(connection, topics, store, patience_seconds=patience_seconds)
 
 
 def embedded_kafka(data_dir: Path) -> "EmbeddedKafka":
@@ -123,6 +127,26 @@ def embedded_store(data_dir: Path) -> "EmbeddedStore":
     with _extra("embedded"):
         from agrajag.embedded import EmbeddedStore
     return EmbeddedStore(data_dir)
+
+
+def data_directory(path: Path) -> "DataDirectory":
+    """The directory in which the parts of one machine keep their files, not yet acquired."""
+    with _extra("embedded"):
+        from agrajag.embedded.directory import DataDirectory
+    return DataDirectory(path)
+
+
+def start_role(role: str, environment: Mapping[str, str], log_file: Path, lock_fd: int) -> "Child":
+    """`agrajag <role>` of this very installation as a child process, which keeps `lock_fd` open."""
+    with _extra("embedded"):
+        from agrajag.embedded.child import Child
+    return Child(
+        [sys.executable, "-m", "agrajag", role],
+        directory=Path.cwd(),
+        log_file=log_file,
+        inherited_fd=lock_fd,
+        environment=environment,
+    )
 
 
 def _stream_settings(settings: Settings) -> "StreamSettings":
@@ -144,34 +168,18 @@ async def _fit_for_worker(settings: Settings) -> None:
     from agrajag.stream.table import refuse_lost_table
 
     connection, topics = settings.kafka.connection(), settings.topics.topics()
-    async with _admin(connection) as admin:
-        refuse_unfit_topics(await topic_findings(admin, topics))
+    async with admin_client(connection) as admin:
+        refuse_unfit_topics(await topic_findings(admin, topics), topics)
     changelog, evidence = topics.name(Topic.HEALTH_CHANGELOG), topics.name(Topic.HEALTH_CHANGED)
     await refuse_lost_table(changelog, evidence, **connection.client_options())
 
 
-def refuse_unfit_topics(findings: tuple[Finding, ...]) -> None:
+def refuse_unfit_topics(findings: tuple[Finding, ...], topics: Topics) -> None:
     """Raises ConfigError for the findings that a worker cannot do with; the others are logged."""
-    unfit = [finding for finding in findings if finding.setting in _WORKER_CANNOT_DO_WITH]
-    if any(finding.found is None for finding in unfit):
-        raise ConfigError(*map(str, unfit), "create the topics first: agrajag topics create")
-    if unfit:
-        raise ConfigError(*map(str, unfit))
+    written = {*map(topics.name, _WORKER_WRITES), topics.dead_letters(Topic.TOOL_CALL_ERRORS)}
+    refuse_unfit(findings, settings=_WORKER_CANNOT_DO_WITH, written=written)
     for finding in findings:
         log.warning("topic_differs", finding=str(finding))
-
-
-@asynccontextmanager
-async def _admin(connection: KafkaConnection) -> AsyncIterator[AIOKafkaAdminClient]:
-    admin = AIOKafkaAdminClient(**connection.client_options())
-    try:
-        await admin.start()
-    except (KafkaError, OSError, TimeoutError) as error:
-        raise TransientError(f"kafka: no answer from {connection.bootstrap_servers}: {error}") from error
-    try:
-        yield admin
-    finally:
-        await admin.close()
 
 
 @contextmanager

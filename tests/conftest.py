@@ -9,7 +9,6 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from pymongo import MongoClient
 
 from agrajag.embedded import EmbeddedKafka, EmbeddedStore
 
@@ -54,10 +53,6 @@ def topic_prefix() -> str:
 
 
 @pytest.fixture
-def database_name(store: EmbeddedStore) -> Iterator[str]:
-    """The name of a database that no other test has; dropped at the end."""
-    name = f"test_{uuid.uuid4().hex[:12]}"
-    yield name
-    client: MongoClient[dict[str, object]] = MongoClient(store.uri)
-    with client:
-        client.drop_database(name)
+def database_name() -> str:
+    """The name of a database that no other test has."""
+    return f"test_{uuid.uuid4().hex[:12]}"

@@ -13,12 +13,13 @@ from agrajag import bootstrap
 from agrajag.addresses import without_credentials
 from agrajag.cli.role_process import RoleProcess
 from agrajag.cli.supervision import Supervisor
-from agrajag.embedded.directory import DataDirectory
+from agrajag.errors import ConfigError
 from agrajag.settings import Settings, load_settings
 from agrajag.wire.topics import EMBEDDED_PARTITIONS
 
 if TYPE_CHECKING:
     from agrajag.embedded import EmbeddedKafka, EmbeddedStore
+    from agrajag.embedded.directory import DataDirectory
 
 ROLES = ("worker", "sink")
 
@@ -58,10 +59,22 @@ class Plan:
         return found
 
     def check(self) -> None:
-        """Raises ConfigError for settings that no part would start with, before any is started."""
-        load_settings(
-            self.variables(self.kafka or _ADDRESS_LATER[_KAFKA], self.mongo_uri or _ADDRESS_LATER[_MONGO])
-        )
+        """Raises ConfigError for settings that no part would start with, before any is started.
+
+        An address that was given as an option is called by the option's name.
+        """
+        kafka, mongo_uri = self.kafka or _ADDRESS_LATER[_KAFKA], self.mongo_uri or _ADDRESS_LATER[_MONGO]
+        try:
+            load_settings(self.variables(kafka, mongo_uri))
+        except ConfigError as error:
+            raise ConfigError(*map(self._as_given, error.problems)) from None
+
+    def _as_given(self, problem: str) -> str:
+        variable, equals, rest = problem.partition("=")
+        option = {_KAFKA: ("--kafka", self.kafka), _MONGO: ("--mongo", self.mongo_uri)}.get(variable)
+        if option is None or option[1] == self.environment.get(variable):
+            return problem
+        return f"{option[0]}{equals}{rest}"
 
 
 @dataclass(frozen=True)
@@ -83,7 +96,7 @@ async def local_parts(plan: Plan, tell: Callable[[str], None]) -> AsyncIterator[
     setting is wrong, TransientError if a part does not come up.
     """
     plan.check()
-    directory = DataDirectory(plan.data_dir)
+    directory = bootstrap.data_directory(plan.data_dir)
     directory.acquire()
     supervisor = Supervisor(tell)
     try:
@@ -93,7 +106,7 @@ async def local_parts(plan: Plan, tell: Callable[[str], None]) -> AsyncIterator[
         directory.release()
 
 
-async def _started(plan: Plan, directory: DataDirectory, supervisor: Supervisor) -> LocalParts:
+async def _started(plan: Plan, directory: "DataDirectory", supervisor: Supervisor) -> LocalParts:
     kafka = bootstrap.embedded_kafka(directory.path / "kafka") if plan.kafka is None else None
     store = bootstrap.embedded_store(directory.path / "store") if plan.mongo_uri is None else None
     await supervisor.start(*(part for part in (kafka, store) if part is not None))

@@ -1,11 +1,14 @@
 """A worker or sink of this very installation as a child process."""
 
-import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from agrajag.embedded.child import Child
+from agrajag import bootstrap
 from agrajag.errors import ConfigError, TransientError
+
+if TYPE_CHECKING:
+    from agrajag.embedded.child import Child
 
 _WRONG_SETUP = 2
 _STOP_TIMEOUT_SECONDS = 10.0
@@ -36,13 +39,7 @@ class RoleProcess:
 
     def start(self) -> None:
         """Start the process; whether it comes to work is seen later."""
-        self._child = Child(
-            [sys.executable, "-m", "agrajag", self._name],
-            directory=Path.cwd(),
-            log_file=self.log_file,
-            inherited_fd=self._lock_fd,
-            environment=self._environment,
-        )
+        self._child = bootstrap.start_role(self._name, self._environment, self.log_file, self._lock_fd)
 
     def stop(self) -> None:
         """SIGTERM, and SIGKILL if it takes longer than ten seconds."""

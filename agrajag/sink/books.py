@@ -1,5 +1,6 @@
 """Compares the store with the compacted topic that it mirrors: the newest revision of every key must stand in it."""
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -7,18 +8,19 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
-from aiokafka.admin import AIOKafkaAdminClient
 
 from agrajag.errors import InputError, PermanentError
 from agrajag.sink.broker import kafka_errors
 from agrajag.sink.routes import ROUTES, Route
 from agrajag.store import Store
-from agrajag.wire.clients import KafkaConnection
+from agrajag.wire.clients import KafkaConnection, admin_client
 from agrajag.wire.header_names import accept_any_header_name
 from agrajag.wire.origin import ReceivedRecord
+from agrajag.wire.topic_admin import partition_counts
 from agrajag.wire.topics import Topics
 
 _POLL_MS = 500
+_LOOK_AGAIN_SECONDS = 0.5
 
 
 class Fault(StrEnum):
@@ -54,13 +56,30 @@ class _Entry(NamedTuple):
 
 
 async def compare(
-    connection: KafkaConnection, topics: Topics, store: Store, route: Route = ROUTES[0]
+    connection: KafkaConnection,
+    topics: Topics,
+    store: Store,
+    route: Route = ROUTES[0],
+    *,
+    patience_seconds: float = 0.0,
 ) -> Books:
-    """Reads the topic to its present end and then the collection; both should be at rest.
+    """Reads the topic to its present end and then the collection, which should be at rest.
 
-    Records that belong to the dead letters are passed over. Keeps a few hundred bytes for each key. Raises
-    TransientError or PermanentError if one side cannot be read.
+    With patience the collection is looked at again until there is no difference or the time is over, for a sink that is
+    a little behind. Records that belong to the dead letters are passed over. Keeps a few hundred bytes for each key.
+    Raises TransientError or PermanentError if one side cannot be read.
     """
+    on_topic = await _on_topic(connection, topics, route)
+    clock = asyncio.get_running_loop()
+    deadline = clock.time() + patience_seconds
+    while True:
+        differences = _differences(on_topic, await _in_store(store, route))
+        if not differences or clock.time() >= deadline:
+            return Books(len(on_topic), tuple(differences))
+        await asyncio.sleep(_LOOK_AGAIN_SECONDS)
+
+
+async def _on_topic(connection: KafkaConnection, topics: Topics, route: Route) -> dict[str, _Entry]:
     latest: dict[str, _Entry] = {}
     async for record in _all_records(connection, topics.name(route.topic)):
         try:
@@ -71,12 +90,14 @@ async def compare(
         if known is None or write.revision > known.revision:
             digest = None if write.document is None else _digest(write.encoded())
             latest[write.key] = _Entry(write.revision, digest)
-    on_topic = {key: entry for key, entry in latest.items() if entry.digest is not None}
-    in_store = {
+    return {key: entry for key, entry in latest.items() if entry.digest is not None}
+
+
+async def _in_store(store: Store, route: Route) -> dict[str, _Entry]:
+    return {
         document["_id"]: _Entry(document["revision"], _digest(bytes(document.raw)))
         async for document in route.collection(store).raw_documents()
     }
-    return Books(len(on_topic), tuple(_differences(on_topic, in_store)))
 
 
 def _differences(on_topic: Mapping[str, _Entry], in_store: Mapping[str, _Entry]) -> list[Difference]:
@@ -116,16 +137,11 @@ async def _all_records(connection: KafkaConnection, topic: str) -> AsyncIterator
 
 
 async def _partitions(connection: KafkaConnection, topic: str) -> list[TopicPartition]:
-    admin = AIOKafkaAdminClient(**connection.client_options())
-    with kafka_errors(f"asking for {topic}"):
-        try:
-            await admin.start()
-            (described,) = await admin.describe_topics([topic])
-        finally:
-            await admin.close()
-    if described["error_code"]:
+    async with admin_client(connection) as admin:
+        counts = await partition_counts(admin, [topic])
+    if topic not in counts:
         raise PermanentError(f"kafka: there is no topic {topic}")
-    return [TopicPartition(topic, partition["partition"]) for partition in described["partitions"]]
+    return [TopicPartition(topic, number) for number in range(counts[topic])]
 
 
 def _digest(encoded: bytes) -> bytes:

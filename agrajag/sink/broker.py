@@ -6,38 +6,15 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRebalanceListener
-from aiokafka.errors import (
-    AuthenticationFailedError,
-    AuthenticationMethodNotSupported,
-    ClusterAuthorizationFailedError,
-    GroupAuthorizationFailedError,
-    IllegalSaslStateError,
-    InvalidGroupIdError,
-    InvalidTopicError,
-    KafkaError,
-    SaslAuthenticationFailed,
-    TopicAuthorizationFailedError,
-    UnsupportedSaslMechanismError,
-    UnsupportedVersionError,
-)
+from aiokafka.errors import KafkaError, KafkaTimeoutError
 
 from agrajag.errors import PermanentError, TransientError
-from agrajag.wire.clients import KafkaConnection
+from agrajag.wire.clients import REFUSALS, KafkaConnection, admin_client, wait_for_broker
 from agrajag.wire.header_names import accept_any_header_name
+from agrajag.wire.topic_admin import topic_findings
+from agrajag.wire.topic_fitness import refuse_unfit
+from agrajag.wire.topics import Topic, Topics
 
-_REFUSALS = (
-    AuthenticationFailedError,
-    AuthenticationMethodNotSupported,
-    ClusterAuthorizationFailedError,
-    GroupAuthorizationFailedError,
-    IllegalSaslStateError,
-    InvalidGroupIdError,
-    InvalidTopicError,
-    SaslAuthenticationFailed,
-    TopicAuthorizationFailedError,
-    UnsupportedSaslMechanismError,
-    UnsupportedVersionError,
-)
 _STOP_TIMEOUT_SECONDS = 10.0
 _NEVER_MS = 2**31 - 1
 
@@ -55,10 +32,39 @@ def kafka_errors(doing: str) -> Iterator[None]:
     """Turns the client's errors into ours."""
     try:
         yield
-    except _REFUSALS as error:
+    except REFUSALS as error:
         raise PermanentError(f"kafka: {doing}: {type(error).__name__}: {error}") from error
     except (KafkaError, OSError, TimeoutError) as error:
         raise TransientError(f"kafka: {doing}: {type(error).__name__}: {error}") from error
+
+
+@contextmanager
+def write_errors(doing: str) -> Iterator[None]:
+    """The same for what is written: what the client would not retry will not be taken the next time either."""
+    try:
+        with kafka_errors(doing):
+            yield
+    except TransientError as error:
+        cause = error.__cause__
+        if isinstance(cause, KafkaError) and not (cause.retriable or isinstance(cause, KafkaTimeoutError)):
+            raise PermanentError(str(error)) from cause
+        raise
+
+
+async def refuse_wrong_setup(
+    connection: KafkaConnection, topics: Topics, mirrored: Collection[Topic]
+) -> None:
+    """Raises ConfigError if the brokers do not let us in, or topics are missing or do not take our dead letters.
+
+    The consumer would not tell: it tries again for ever, and on some brokers makes the topics that it asks for.
+    Raises TransientError if no broker answers.
+    """
+    await wait_for_broker(connection, 0)
+    letters = {topics.dead_letters(topic) for topic in mirrored}
+    ours = letters | {topics.name(topic) for topic in mirrored}
+    async with admin_client(connection) as admin:
+        findings = [finding for finding in await topic_findings(admin, topics) if finding.topic in ours]
+    refuse_unfit(findings, settings=(), written=letters)
 
 
 @asynccontextmanager

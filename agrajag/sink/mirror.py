@@ -28,7 +28,7 @@ from agrajag.metrics import (
     Stage,
 )
 from agrajag.sink.batch import Batch, Work
-from agrajag.sink.broker import Group, clients, kafka_errors
+from agrajag.sink.broker import Group, clients, kafka_errors, refuse_wrong_setup, write_errors
 from agrajag.sink.outage import Outage
 from agrajag.sink.routes import Route
 from agrajag.store import Store
@@ -71,7 +71,7 @@ class Mirror(ConsumerRebalanceListener):  # type: ignore[misc]
     async def run(self) -> None:
         """Mirrors until it is cancelled; what is then half written is left uncommitted, to be read again.
 
-        Raises PermanentError if the brokers or the store refuse us.
+        Raises PermanentError if the brokers or the store refuse us, ConfigError if a topic is missing or unfit.
         """
         while True:
             try:
@@ -94,15 +94,18 @@ class Mirror(ConsumerRebalanceListener):  # type: ignore[misc]
 
     async def _run_once(self) -> None:
         """One life of the Kafka clients."""
+        mirrored = [route.topic for route in self._routes.values()]
+        await refuse_wrong_setup(self._connection, self._topics, mirrored)
         async with clients(self._connection, self._group, self._routes.keys(), self) as (
             consumer,
             producer,
         ):
-            self._broker_outage.over()
             self._consumer = consumer
             try:
                 while True:
                     await self._turn(consumer, producer)
+                    if consumer.assignment():  # without partitions nothing has been tried
+                        self._broker_outage.over()
             finally:
                 try:
                     await self._commit(_LAST_COMMIT_TIMEOUT_SECONDS)
@@ -161,7 +164,7 @@ class Mirror(ConsumerRebalanceListener):  # type: ignore[misc]
         if not batch.letters:
             return
         acknowledgements = []
-        with kafka_errors("writing dead letters"):
+        with write_errors("writing dead letters"):
             async with asyncio.timeout(_ANSWER_TIMEOUT_SECONDS):
                 for record, error in batch.letters:
                     topic = self._routes[record.topic].topic

@@ -56,6 +56,29 @@ def test_each_wrong_setting_is_one_line_and_the_exit_code_is_2(command: str) -> 
     assert "secret" not in ended.stderr
 
 
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (
+            ["--kafka", "nohost"],
+            "agrajag: --kafka='nohost': should be host:port, several separated by commas",
+        ),
+        (
+            ["--mongo", "nohost"],
+            "agrajag: --mongo=***: should be an address that begins with mongodb:// or mongodb+srv://",
+        ),
+    ],
+)
+def test_a_wrong_option_is_called_by_its_name(arguments: list[str], told: str) -> None:
+    ended = agrajag("dev", *arguments)
+    assert (ended.returncode, ended.stderr.splitlines()[-1]) == (2, told)
+
+
+def test_a_wrong_address_in_the_environment_is_called_by_its_name_there() -> None:
+    ended = agrajag("dev", AGRAJAG_KAFKA_BOOTSTRAP_SERVERS="nohost")
+    assert "agrajag: AGRAJAG_KAFKA_BOOTSTRAP_SERVERS='nohost': should be host:port" in ended.stderr
+
+
 @pytest.mark.parametrize("command", ["worker", "topics create"])
 def test_a_broker_that_does_not_answer_ends_with_3_and_one_clear_line(command: str) -> None:
     ended = agrajag(

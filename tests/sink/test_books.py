@@ -1,16 +1,20 @@
 """The comparison of topic and store finds every way in which they can differ."""
 
+import asyncio
+import dataclasses
+
 import pytest
 
 from agrajag.errors import PermanentError
-from agrajag.sink import compare
+from agrajag.sink import ROUTES, compare
 from agrajag.sink.books import Difference, Fault
-from agrajag.store import Store, Write
+from agrajag.store import GuardedCollection, Store, Write
 from agrajag.store.health import health_write
 from agrajag.wire.clients import KafkaConnection
 from agrajag.wire.topics import Topics
 from tests.builders import NOW, a_health
 from tests.sink.records import Record, change, key_of, send, tombstone
+from tests.waiting import eventually
 
 _NAMES = ("equal", "extra", "missing", "newer", "older", "other", "gone")
 
@@ -44,6 +48,26 @@ async def test_each_kind_of_difference_is_found_and_equal_documents_are_none(
             ("other", Fault.OTHER_CONTENT, 5, 5),
         )
     )
+
+
+async def test_with_patience_a_store_that_is_a_little_behind_is_looked_at_again(
+    connection: KafkaConnection, topics: Topics, opened: Store
+) -> None:
+    health = a_health(tool_name="late", revision=5)
+    await send(connection, topics, [change(health)])
+    looks = 0
+
+    def counted(store: Store) -> GuardedCollection:
+        nonlocal looks
+        looks += 1
+        return store.health
+
+    route = dataclasses.replace(ROUTES[0], collection=counted)
+    comparing = asyncio.create_task(compare(connection, topics, opened, route, patience_seconds=60))
+    await eventually(lambda: looks == 2)
+    await opened.health.write([health_write(health)])
+    assert (await comparing).differences == ()
+    assert (await compare(connection, topics, opened)).documents == 1
 
 
 async def test_an_empty_topic_and_an_empty_store_agree(

@@ -1,5 +1,6 @@
 """What a sink writes, sets aside and commits, on a real broker and a real store."""
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -53,9 +54,21 @@ def _tool(number: int, revision: int = 1, **fields: Any) -> ToolHealth:
 async def test_every_change_is_in_the_store_before_its_offset_is_committed(
     place: Place, opened: Store
 ) -> None:
-    healths = [_tool(number, status=Status.DOWN) for number in range(50)]
-    await _mirrored(place, [change(health) for health in healths])
-    assert [await opened.health.get(key_of(health)) for health in healths] == healths
+    connection, topics, store_uri, database = place
+    healths = [_tool(number, status=Status.DOWN) for number in range(400)]
+    async with AsyncMongoClient[dict[str, Any]](store_uri) as client, a_sink(*place):
+        sending = asyncio.create_task(send(connection, topics, map(change, healths)))
+
+        async def all_committed() -> bool:
+            behind = await committed(connection, topics)
+            in_store = await client[database][opened.health.name].count_documents({})
+            if in_store < behind:
+                raise RuntimeError(f"{behind} are committed, {in_store} stored")
+            return behind == len(healths)
+
+        await eventually(all_committed, timeout=60)
+        await sending
+    assert [await opened.health.get(key_of(health)) for health in healths[:50]] == healths[:50]
 
 
 async def test_the_newest_revision_stands_although_older_ones_come_late_and_again(

@@ -128,15 +128,12 @@ async def _follow(
 
 async def _store_differences(settings: Settings) -> tuple[str, ...]:
     """Where the store is not as the topic, after the sink has had its time to catch up."""
-    deadline = time.monotonic() + _STORE_SECONDS
-    while True:
-        books = await bootstrap.compare_store(settings)
-        if not books.differences or time.monotonic() > deadline:
-            return tuple(
-                f"the store's {difference.key} is {difference.fault}: revision {difference.store_revision}, "
-                f"the topic has {difference.topic_revision}"
-                for difference in books.differences
-            )
+    books = await bootstrap.compare_store(settings, _STORE_SECONDS)
+    return tuple(
+        f"the store's {difference.key} is {difference.fault}: revision {difference.store_revision}, "
+        f"the topic has {difference.topic_revision}"
+        for difference in books.differences
+    )
 
 
 def storms_of(script: Script) -> frozenset[Trouble]:
