@@ -2,9 +2,10 @@
 
 import re
 
-_USER_PART = re.compile(r"(?<=://)[^\s/@\"'<>]*(?:@[^\s/@\"'<>]*)*@")
+# A password may hold quotes and angle brackets, so these end nothing here: rather too much is masked than too little.
+_USER_PART = re.compile(r"(?<=://)[^\s/@]*(?:@[^\s/@]*)*@")
 _SECRET_OPTION = re.compile(
-    r"((?:password|passwd|secret|token|api_?key)\s*=\s*)[^\s&;,\"'<>]+", re.IGNORECASE
+    r"((?:(?:password|passwd|secret|token|api_?key)\s*=|AWS_SESSION_TOKEN\s*:)\s*)[^\s&;,]+", re.IGNORECASE
 )
 
 
@@ -12,8 +13,9 @@ def without_credentials(text: str) -> str:
     """`text` with the user part of every address masked, and options that are named like secrets.
 
     `mongodb://user:pw@host/?tlsCertificateKeyFilePassword=x` becomes
-    `mongodb://***@host/?tlsCertificateKeyFilePassword=***`.
+    `mongodb://***@host/?tlsCertificateKeyFilePassword=***`. The session token among `authMechanismProperties` counts
+    as such an option.
     """
     if "://" in text:
         text = _USER_PART.sub("***@", text)
-    return _SECRET_OPTION.sub(r"\1***", text) if "=" in text else text
+    return _SECRET_OPTION.sub(r"\1***", text) if "=" in text or ":" in text else text

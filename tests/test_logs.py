@@ -144,6 +144,17 @@ def test_a_validation_error_is_told_without_the_values_that_it_refuses(written: 
         ("at kafka://bob@h and http://u:p@i.", "at kafka://***@h and http://***@i."),
         ("https://host/path@here?Token=abc&x=1", "https://host/path@here?Token=***&x=1"),
         ("password = hunter2 and more", "password = *** and more"),
+        ("mongodb://bob:p'w@host/ and more", "mongodb://***@host/ and more"),
+        ('mongodb://bob:p"w@host/', "mongodb://***@host/"),
+        ("mongodb://bob:<p>w@host/", "mongodb://***@host/"),
+        (
+            "mongodb://host/?tlsCertificateKeyFilePassword=p'w<&x=1",
+            "mongodb://host/?tlsCertificateKeyFilePassword=***&x=1",
+        ),
+        (
+            "mongodb://host/?authMechanismProperties=AWS_SESSION_TOKEN:abc/+=,SERVICE_NAME:x",
+            "mongodb://host/?authMechanismProperties=AWS_SESSION_TOKEN:***,SERVICE_NAME:x",
+        ),
         ("alice@example.org wrote a=b", "alice@example.org wrote a=b"),
         ("http://host", "http://host"),
     ],
