@@ -1,10 +1,11 @@
 """The groups of settings: each field's default, bounds and meaning. Nothing here reads the environment."""
 
+from datetime import timedelta
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationInfo, field_validator
 
-from agrajag.core.policy import Policy
+from agrajag.core.policy import COOLDOWN_FLOOR, Policy
 from agrajag.logs import LogFormat, LogLevel
 from agrajag.model.health import MAX_HISTORY
 from agrajag.setting_types import Brokers, MongoUri, ReadableFile, Seconds, Span, wrong
@@ -121,6 +122,13 @@ class PolicySettings(Group):
     answer_all: bool = Field(
         _POLICY.answer_all, description="Publish a check result for every error, asked for or not."
     )
+
+    @field_validator("cooldown_max")
+    @classmethod
+    def _not_below_the_floor(cls, value: timedelta) -> timedelta:
+        if value < COOLDOWN_FLOOR:
+            raise wrong("an ISO 8601 duration of at least an hour, PT1H")
+        return value
 
     def policy(self) -> Policy:
         """The same as the value that decisions use."""

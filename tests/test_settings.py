@@ -84,6 +84,7 @@ def test_variables_of_others_are_left_alone() -> None:
         ("LOG_LEVEL", "loud", "one of 'debug', 'info', 'warning' or 'error'"),
         ("POLICY_LEASE", "5 min", "an ISO 8601 duration of at most a year, such as PT5M or P1D"),
         ("POLICY_LEASE", "PT0S", "an ISO 8601 duration of at most a year, such as PT5M or P1D"),
+        ("POLICY_COOLDOWN_MAX", "PT59M", "an ISO 8601 duration of at least an hour, PT1H"),
         ("POLICY_ANSWER_ALL", "perhaps", "true or false"),
         ("WORKER_WATCHDOG_SECONDS", "nan", "at most 3600"),
     ],
