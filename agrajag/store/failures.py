@@ -7,6 +7,7 @@ said no.
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from dns.exception import DNSException
 from pymongo.errors import (
     ConfigurationError,
     ConnectionFailure,
@@ -59,6 +60,8 @@ _TRANSIENT_CODES = frozenset(
 _TRANSIENT_LABELS = ("RetryableWriteError", "TransientTransactionError", "SystemOverloadedError")
 _AWAY = (ConnectionFailure, ExecutionTimeout, WriteConcernError, CursorNotFound)
 _WRONG_SETUP = (ConfigurationError, InvalidURI)
+_UNRESOLVED = (DNSException, OSError)
+"""Why the driver finds a `mongodb+srv` address wrongly set up that only no name server has answered for."""
 
 
 def is_transient(code: int | None) -> bool:
@@ -76,6 +79,8 @@ def describe(code: int | None, message: str) -> str:
 
 def meaning(error: PyMongoError, doing: str) -> AgrajagError:
     """Our error for one of pymongo's; `doing` says what was tried."""
+    if isinstance(error, ConfigurationError) and isinstance(error.__cause__, _UNRESOLVED):
+        return TransientError(f"store is away while {doing}: {error}")
     if isinstance(error, _WRONG_SETUP):
         return ConfigError(f"store: {doing}: {error}")
     if isinstance(error, _AWAY) or any(map(error.has_error_label, _TRANSIENT_LABELS)):

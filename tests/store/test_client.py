@@ -54,6 +54,11 @@ async def test_a_database_name_that_is_none_is_a_config_error(store_uri: str) ->
         await Store.open(store_uri, "a.b")
 
 
+async def test_a_name_that_no_name_server_tells_may_come_later() -> None:
+    with pytest.raises(TransientError, match="store is away"):
+        await Store.open("mongodb+srv://store.example.invalid/", "agrajag")
+
+
 async def test_nobody_there_is_a_transient_error() -> None:
     with pytest.raises(TransientError, match="store is away"):
         await Store.open(f"mongodb://127.0.0.1:{pick_free()}/?directConnection=true", "agrajag")
