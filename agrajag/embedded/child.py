@@ -13,13 +13,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from agrajag.embedded import watchdog
+from agrajag.errors import ConfigError
 
 _LOG_KEEP_BYTES = 5 * 1024 * 1024
 _LOG_TAIL_BYTES = 64 * 1024
 
 
 class Child:
-    """A running server process; the constructor starts it.
+    """A running server process; the constructor starts it. Raises ConfigError if program or log file cannot be opened.
 
     `inherited_fd` stays open in the server, so that a lock on it is held until the server too has ended.
     `environment` stands in for this process's own.
@@ -35,12 +36,24 @@ class Child:
         environment: Mapping[str, str] | None = None,
     ) -> None:
         self.log_file = log_file
-        _rotate(log_file)
-        self._log_start_bytes = log_file.stat().st_size if log_file.exists() else 0
-        self._watchdog = _Watchdog()
+        try:
+            _rotate(log_file)
+            self._log_start_bytes = log_file.stat().st_size if log_file.exists() else 0
+            self._watchdog = _Watchdog()
+            self._process = self._started(command, directory, inherited_fd, environment)
+        except OSError as error:
+            raise ConfigError(f"{Path(command[0]).name}: cannot be started: {error}") from error
+
+    def _started(
+        self,
+        command: Sequence[str],
+        directory: Path,
+        inherited_fd: int,
+        environment: Mapping[str, str] | None,
+    ) -> "subprocess.Popen[bytes]":
         process: subprocess.Popen[bytes] | None = None
         try:
-            with log_file.open("ab") as log_stream:
+            with self.log_file.open("ab") as log_stream:
                 process = subprocess.Popen(
                     command,
                     cwd=directory,
@@ -58,7 +71,7 @@ class Child:
                 process.kill()
             self._watchdog.dismiss()
             raise
-        self._process = process
+        return process
 
     @property
     def pid(self) -> int:

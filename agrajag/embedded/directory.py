@@ -1,4 +1,4 @@
-"""The data directory of one embedded server: one owner at a time, private, with room on the disk.
+"""The data directory of one embedded server: one owner at a time, private if it was new, with room on the disk.
 
 The lock is a `flock` on `agrajag.lock`, shared with the server process: it is held as long as either of
 them lives, so a file left behind means nothing, and a server that outlives its parent for a moment still
@@ -41,7 +41,7 @@ class DataDirectory:
         return self._lock_fd
 
     def acquire(self) -> None:
-        """Creates, locks and checks the directory; does nothing if it is held already.
+        """Creates, locks and checks the directory; does nothing if it is held already. An empty one becomes private.
 
         Raises ConfigError, naming the directory and the reason, if it is in use, cannot be written, or its
         disk has less than 500 MB left.
@@ -50,7 +50,8 @@ class DataDirectory:
             return
         try:
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self.path.chmod(0o700)
+            if not any(self.path.iterdir()):  # somebody else's files keep the rights they have
+                self.path.chmod(0o700)
             fd = os.open(self.path / "agrajag.lock", os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as error:
             raise ConfigError(f"{self.path}: cannot be used as a data directory: {error.strerror}") from error

@@ -69,20 +69,20 @@ def prepare_jars(
     """Returns the class path, after fetching what is missing and verifying what is new.
 
     `repositories` (name to URL) stand in for the public Maven repository. Several processes may call this
-    at once: one fetches, the others wait. Raises ConfigError for a jar that is not the listed one,
-    TransientError if a repository cannot be reached.
+    at once: one fetches, the others wait. Raises ConfigError for a jar that is not the listed one and for a
+    cache that cannot be read or written, TransientError if a repository cannot be reached.
     """
     cache = cache_dir or default_cache_dir()
     wanted = listed_jars() if jars is None else jars
     try:
         cache.mkdir(parents=True, exist_ok=True)
+        marker = cache / "verified.json"
+        if not _is_verified(cache, marker, wanted):
+            with _exclusive(cache / "fetch.lock"):
+                _fetch_and_verify(cache, wanted, repositories)
+                marker.write_text(json.dumps(_fingerprint(cache, wanted)))
     except OSError as error:
-        raise ConfigError(f"{cache}: cannot be used as jar cache: {error.strerror}") from error
-    marker = cache / "verified.json"
-    if not _is_verified(cache, marker, wanted):
-        with _exclusive(cache / "fetch.lock"):
-            _fetch_and_verify(cache, wanted, repositories)
-            marker.write_text(json.dumps(_fingerprint(cache, wanted)))
+        raise ConfigError(f"{cache}: cannot be used as jar cache: {error.strerror or error}") from error
     return [cache / jar.file_name for jar in wanted]
 
 

@@ -28,8 +28,8 @@ class EmbeddedServer(ABC):
     """A server process on a loopback port with a data directory of its own; also a context manager.
 
     Port 0 means: the one of the last run with this directory if it is free, else any. A port given and
-    taken is a ConfigError. Data survive `stop`, `kill` and the end of the parent process, with which the
-    server ends too.
+    taken is a ConfigError, and so is that of a server which has run before: its clients know no other.
+    Data survive `stop`, `kill` and the end of the parent process, with which the server ends too.
     """
 
     name: ClassVar[str]
@@ -47,6 +47,7 @@ class EmbeddedServer(ABC):
         self._directory = DataDirectory(data_dir, free_bytes=free_bytes)
         self._asked_port = port
         self._ports: dict[str, int] = {}
+        self._has_run = False
         self._start_timeout_seconds = start_timeout_seconds
         self._stop_timeout_seconds = stop_timeout_seconds
         self._child: Child | None = None
@@ -99,9 +100,11 @@ class EmbeddedServer(ABC):
             try:
                 self._prepare()
                 self._launch()
-            except BaseException:
+            except BaseException as error:
                 self._end_child()
                 self._directory.release()
+                if isinstance(error, OSError):
+                    raise ConfigError(f"{self.name}: cannot be started: {error}") from error
                 raise
             log.info(
                 "embedded_server_ready",
@@ -164,6 +167,7 @@ class EmbeddedServer(ABC):
             except ConfigError:
                 if not tries_left or all(ports.is_free(port) for port in self._ports.values()):
                     raise
+        self._has_run = True
         self._directory.remember_ports(self._ports)
 
     def _choose_ports(self) -> None:
@@ -171,8 +175,8 @@ class EmbeddedServer(ABC):
         chosen: dict[str, int] = {}
         for name in self.port_names:
             port = remembered.get(name, 0)
-            if name == self.port_names[0] and self._asked_port:
-                port = self._asked_port
+            if name == self.port_names[0] and (self._asked_port or self._has_run):
+                port = self._asked_port or port
                 if not ports.is_free(port):
                     raise ConfigError(f"{self.name}: port {port} on {ports.LOOPBACK} is taken")
             elif not port or port in chosen.values() or not ports.is_free(port):

@@ -187,6 +187,15 @@ def test_a_cache_that_cannot_be_made_is_named(tmp_path: Path) -> None:
         prepare_jars(tmp_path / "file" / "cache")
 
 
+@pytest.mark.parametrize("in_the_way", ["verified.json", "fetch.lock"])
+def test_a_cache_that_cannot_be_written_is_named(
+    repository: Repository, tmp_path: Path, in_the_way: str
+) -> None:
+    (tmp_path / "cache" / in_the_way).mkdir(parents=True)
+    with pytest.raises(ConfigError, match="cache: cannot be used as jar cache: Is a directory"):
+        prepare_jars(tmp_path / "cache", repository.repositories, repository.jars)
+
+
 def test_prepare_tells_what_is_missing_by_its_exit_code(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "agrajag.embedded", "prepare"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

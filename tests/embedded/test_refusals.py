@@ -14,6 +14,7 @@ import pytest
 from pymongo import MongoClient
 
 from agrajag.embedded import EmbeddedKafka, EmbeddedStore, ports
+from agrajag.embedded.directory import DataDirectory
 from agrajag.embedded.server import EmbeddedServer
 from agrajag.errors import ConfigError, TransientError
 from tests.waiting import eventually_blocking
@@ -35,9 +36,10 @@ class MuteServer(EmbeddedServer):
         return False
 
 
-class BeatenServer(MuteServer):
-    """Tells its pid; finds its port taken once, by a program that was quicker after the port was chosen."""
+class AnsweringServer(MuteServer):
+    """Tells its pid to whoever connects."""
 
+    name = "answering"
     _PROGRAM = """
 import os, socket, sys
 server = socket.create_server(("127.0.0.1", int(sys.argv[1])))
@@ -45,13 +47,7 @@ while True:
     server.accept()[0].sendall(b"%d" % os.getpid())
 """
 
-    def __init__(self, data_dir: Path) -> None:
-        super().__init__(data_dir)
-        self.quicker: socket.socket | None = None
-
     def _command(self) -> list[str]:
-        if self.quicker is None:
-            self.quicker = socket.create_server((ports.LOOPBACK, self.port))
         return [sys.executable, "-c", self._PROGRAM, str(self.port)]
 
     def _answers(self, pid: int) -> bool:
@@ -60,6 +56,19 @@ while True:
                 return connection.recv(16) == b"%d" % pid
         except OSError:
             return False
+
+
+class BeatenServer(AnsweringServer):
+    """Finds its port taken once, by a program that was quicker after the port was chosen."""
+
+    def __init__(self, data_dir: Path) -> None:
+        super().__init__(data_dir)
+        self.quicker: socket.socket | None = None
+
+    def _command(self) -> list[str]:
+        if self.quicker is None:
+            self.quicker = socket.create_server((ports.LOOPBACK, self.port))
+        return super()._command()
 
 
 @pytest.fixture
@@ -98,6 +107,45 @@ def test_a_server_that_loses_its_port_to_a_quicker_program_takes_another(tmp_pat
         assert server.quicker is not None
         assert server.port != server.quicker.getsockname()[1]
         server.quicker.close()
+
+
+def test_a_server_that_has_run_does_not_move_to_another_port(tmp_path: Path) -> None:
+    server = AnsweringServer(tmp_path)
+    with server:
+        port = server.port
+    with (
+        socket.create_server((ports.LOOPBACK, port)),
+        pytest.raises(ConfigError, match=f"answering: port {port} on 127.0.0.1 is taken"),
+    ):
+        server.start()
+    with server:
+        assert server.port == port
+
+
+def test_files_that_are_in_the_way_are_named(tmp_path: Path) -> None:
+    server = AnsweringServer(tmp_path)
+    server.log_file.mkdir()
+    with pytest.raises(ConfigError, match=rf"cannot be started: .*Is a directory: '{server.log_file}'"):
+        server.start()
+    server.log_file.rmdir()
+    (tmp_path / "ports.json").mkdir()
+    with pytest.raises(ConfigError, match=r"answering: cannot be started: .*ports\.json"):
+        server.start()
+    assert server.pid is None
+
+
+def test_a_directory_with_files_keeps_its_rights_and_an_empty_one_becomes_private(tmp_path: Path) -> None:
+    shared, new = tmp_path / "shared", tmp_path / "new" / "data"
+    shared.mkdir()
+    shared.chmod(0o777)
+    (shared / "of somebody else").touch()
+    empty = tmp_path / "empty"
+    empty.mkdir(mode=0o755)
+    for path, mode in ((shared, 0o777), (new, 0o700), (empty, 0o700)):
+        directory = DataDirectory(path)
+        directory.acquire()
+        directory.release()
+        assert path.stat().st_mode & 0o777 == mode, path
 
 
 def test_a_directory_in_use_is_refused_with_the_pid_of_its_user(store: EmbeddedStore) -> None:
