@@ -11,12 +11,12 @@ help:  ## list the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "%-8s %s\n", $$1, $$2}'
 
 $(READY): pyproject.toml deploy/constraints.txt
-	$(PYTHON) -m venv $(VENV)
+	$(PYTHON) -m venv --clear $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint deploy/constraints.txt --editable '.[dev]'
 	$(BIN)/python -m agrajag.embedded prepare
 	@touch $@
 
-setup: $(READY)  ## make the environment, fetch Kafka and the store
+setup: $(READY)  ## make the environment: pip fetches the store, "prepare" fetches Kafka
 
 demo: $(READY)  ## errors in, verdicts out, books checked, on this machine alone
 	$(BIN)/agrajag demo
