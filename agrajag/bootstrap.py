@@ -149,12 +149,16 @@ def start_role(role: str, environment: Mapping[str, str], log_file: Path, lock_f
     )
 
 
+def _worker_group(settings: Settings) -> str:
+    return f"{settings.topics.prefix}.worker"
+
+
 def _stream_settings(settings: Settings) -> "StreamSettings":
     from agrajag.stream.running import StreamSettings
 
     worker = settings.worker
     return StreamSettings(
-        group=f"{settings.topics.prefix}.worker",
+        group=_worker_group(settings),
         connection=settings.kafka.connection(),
         session_timeout_seconds=worker.session_timeout_seconds,
         delivery_timeout_seconds=worker.delivery_timeout_seconds,
@@ -165,6 +169,8 @@ def _stream_settings(settings: Settings) -> "StreamSettings":
 
 
 async def _fit_for_worker(settings: Settings) -> None:
+    from agrajag.stream.entries import EntryCodec
+    from agrajag.stream.sources import refuse_source_made_again
     from agrajag.stream.table import refuse_lost_table
 
     connection, topics = settings.kafka.connection(), settings.topics.topics()
@@ -172,6 +178,14 @@ async def _fit_for_worker(settings: Settings) -> None:
         refuse_unfit_topics(await topic_findings(admin, topics), topics)
     changelog, evidence = topics.name(Topic.HEALTH_CHANGELOG), topics.name(Topic.HEALTH_CHANGED)
     await refuse_lost_table(changelog, evidence, **connection.client_options())
+    await refuse_source_made_again(
+        topics.name(Topic.TOOL_CALL_ERRORS),
+        changelog,
+        partitions=topics.partitions,
+        group=_worker_group(settings),
+        applied=lambda raw: EntryCodec.decode(raw).applied,
+        **connection.client_options(),
+    )
 
 
 def refuse_unfit_topics(findings: tuple[Finding, ...], topics: Topics) -> None:

@@ -1,13 +1,16 @@
 """Topics, worker and sink as processes on a real Kafka and a real store."""
 
+import asyncio
 import json
 import signal
 from pathlib import Path
 
 import pytest
-from aiokafka import AIOKafkaProducer
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 
+from agrajag.bootstrap import create_topics
 from agrajag.embedded import EmbeddedKafka, EmbeddedStore
+from agrajag.settings import load_settings
 from agrajag.wire.topics import Topic, Topics
 from tests.cli.programs import agrajag, running
 
@@ -19,13 +22,26 @@ def topics(topic_prefix: str) -> Topics:
     return Topics(topic_prefix, PARTITIONS)
 
 
-@pytest.fixture
-def settings(kafka: EmbeddedKafka, topics: Topics) -> dict[str, str]:
+def _settings(kafka: EmbeddedKafka, topics: Topics) -> dict[str, str]:
     return {
         "AGRAJAG_KAFKA_BOOTSTRAP_SERVERS": kafka.bootstrap_servers,
         "AGRAJAG_TOPICS_PREFIX": topics.prefix,
         "AGRAJAG_TOPICS_PARTITIONS": str(topics.partitions),
     }
+
+
+@pytest.fixture
+def settings(kafka: EmbeddedKafka, topics: Topics) -> dict[str, str]:
+    """For topics that are not there yet."""
+    return _settings(kafka, topics)
+
+
+@pytest.fixture(scope="module")
+def working(kafka: EmbeddedKafka) -> dict[str, str]:
+    """For topics that are there, of all tests that write nothing."""
+    settings = _settings(kafka, Topics("test-roles", PARTITIONS))
+    asyncio.run(create_topics(load_settings(settings)))
+    return settings
 
 
 def test_create_prints_what_it_made_and_nothing_the_second_time(
@@ -39,10 +55,10 @@ def test_create_prints_what_it_made_and_nothing_the_second_time(
 
 
 def test_an_existing_topic_that_is_wrong_is_reported_with_exit_code_1_and_stops_a_worker(
-    settings: dict[str, str], topics: Topics
+    working: dict[str, str],
 ) -> None:
-    assert agrajag("topics", "create", **settings).returncode == 0
-    otherwise = {**settings, "AGRAJAG_TOPICS_PARTITIONS": "3"}
+    topics = load_settings(working).topics.topics()
+    otherwise = {**working, "AGRAJAG_TOPICS_PARTITIONS": "3"}
     reported = agrajag("topics", "create", **otherwise)
     assert reported.returncode == 1
     assert reported.stdout == ""
@@ -53,8 +69,11 @@ def test_an_existing_topic_that_is_wrong_is_reported_with_exit_code_1_and_stops_
     assert f"topic {errors}: partition count is 2, should be 3" in refused.stderr
 
 
-def test_a_worker_without_topics_ends_with_2_and_says_what_to_do(settings: dict[str, str]) -> None:
-    ended = agrajag("worker", **settings)
+@pytest.mark.parametrize("role", ["worker", "sink"])
+def test_a_role_without_topics_ends_with_2_and_says_what_to_do(
+    settings: dict[str, str], store: EmbeddedStore, role: str
+) -> None:
+    ended = agrajag(role, **settings, AGRAJAG_MONGO_URI=store.uri)
     assert ended.returncode == 2
     assert ended.stderr.splitlines()[-1] == "agrajag: create the topics first: agrajag topics create"
 
@@ -62,7 +81,7 @@ def test_a_worker_without_topics_ends_with_2_and_says_what_to_do(settings: dict[
 async def test_a_worker_whose_table_was_lost_does_not_start(
     settings: dict[str, str], topics: Topics, kafka: EmbeddedKafka
 ) -> None:
-    assert agrajag("topics", "create", **settings).returncode == 0
+    await create_topics(load_settings(settings))
     async with AIOKafkaProducer(bootstrap_servers=kafka.bootstrap_servers) as producer:
         await producer.send_and_wait(topics.name(Topic.HEALTH_CHANGED), b"{}", b"key")
     ended = agrajag("worker", **settings)
@@ -70,12 +89,28 @@ async def test_a_worker_whose_table_was_lost_does_not_start(
     assert "the table was lost" in ended.stderr.splitlines()[-1]
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_worker_told_to_end_ends_in_order(
-    settings: dict[str, str], tmp_path: Path, number: signal.Signals
+async def test_a_worker_whose_source_holds_less_than_was_done_does_not_start(
+    settings: dict[str, str], topics: Topics, kafka: EmbeddedKafka
 ) -> None:
     assert agrajag("topics", "create", **settings).returncode == 0
-    with running(tmp_path, "worker", **settings) as worker:
+    place = TopicPartition(topics.name(Topic.TOOL_CALL_ERRORS), 0)
+    async with AIOKafkaConsumer(
+        bootstrap_servers=kafka.bootstrap_servers,
+        group_id=f"{topics.prefix}.worker",
+        enable_auto_commit=False,
+    ) as consumer:
+        consumer.assign([place])
+        await consumer.commit({place: 5})
+    ended = agrajag("worker", **settings)
+    assert ended.returncode == 2
+    assert f"{place.topic} partition 0 ends at 0" in ended.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_worker_told_to_end_ends_in_order(
+    working: dict[str, str], tmp_path: Path, number: signal.Signals
+) -> None:
+    with running(tmp_path, "worker", **working) as worker:
         worker.says("worker_ready")
         assert worker.stop(number) == 0
     assert worker.out == ""
@@ -85,15 +120,14 @@ def test_a_worker_told_to_end_ends_in_order(
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_sink_told_to_end_ends_in_order(
-    settings: dict[str, str],
+    working: dict[str, str],
     store: EmbeddedStore,
     database_name: str,
     tmp_path: Path,
     number: signal.Signals,
 ) -> None:
-    assert agrajag("topics", "create", **settings).returncode == 0
     places = {"AGRAJAG_MONGO_URI": store.uri, "AGRAJAG_MONGO_DATABASE": database_name}
-    with running(tmp_path, "sink", **settings, **places) as sink:
+    with running(tmp_path, "sink", **working, **places) as sink:
         sink.says("sink_has_partitions")
         assert sink.stop(number) == 0
     assert sink.out == ""
