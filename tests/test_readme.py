@@ -59,6 +59,10 @@ def test_every_benchmark_goal_stands_in_the_readme(readme: str) -> None:
         )
 
 
+def test_nothing_in_the_readme_is_still_to_be_filled_in(readme: str) -> None:
+    assert "@@" not in readme
+
+
 def test_every_path_that_the_readme_names_exists(readme: str) -> None:
     root = README.parent / "agrajag"
     named = set(
