@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from agrajag.embedded import EmbeddedKafka, EmbeddedStore
+from tests.servers import thrown_away
 
 # So that a test of a lost worker need not wait for Kafka's usual six seconds.
 _QUICK_SESSIONS = {"group.min.session.timeout.ms": "1000"}
@@ -19,14 +20,14 @@ _QUICK_SESSIONS = {"group.min.session.timeout.ms": "1000"}
 @pytest.fixture(scope="session")
 def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedKafka]:
     """The session's broker; a test that stops or kills one takes `own_kafka` instead."""
-    with EmbeddedKafka(tmp_path_factory.mktemp("kafka"), properties=_QUICK_SESSIONS) as running:
+    with thrown_away(EmbeddedKafka(tmp_path_factory.mktemp("kafka"), properties=_QUICK_SESSIONS)) as running:
         yield running
 
 
 @pytest.fixture(scope="session")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedStore]:
     """The session's document store; a test that stops or kills one takes `own_store` instead."""
-    with EmbeddedStore(tmp_path_factory.mktemp("store")) as running:
+    with thrown_away(EmbeddedStore(tmp_path_factory.mktemp("store"))) as running:
         yield running
 
 
@@ -35,7 +36,7 @@ def own_kafka(tmp_path: Path) -> Iterator[Callable[[], EmbeddedKafka]]:
     """Starts brokers that belong to the test alone and end with it."""
     with ExitStack() as ends:
         yield lambda: ends.enter_context(
-            EmbeddedKafka(tmp_path / f"kafka-{uuid.uuid4().hex[:8]}", properties=_QUICK_SESSIONS)
+            thrown_away(EmbeddedKafka(tmp_path / f"kafka-{uuid.uuid4().hex[:8]}", properties=_QUICK_SESSIONS))
         )
 
 
@@ -43,7 +44,9 @@ def own_kafka(tmp_path: Path) -> Iterator[Callable[[], EmbeddedKafka]]:
 def own_store(tmp_path: Path) -> Iterator[Callable[[], EmbeddedStore]]:
     """Starts stores that belong to the test alone and end with it."""
     with ExitStack() as ends:
-        yield lambda: ends.enter_context(EmbeddedStore(tmp_path / f"store-{uuid.uuid4().hex[:8]}"))
+        yield lambda: ends.enter_context(
+            thrown_away(EmbeddedStore(tmp_path / f"store-{uuid.uuid4().hex[:8]}"))
+        )
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """`agrajag dev` on this machine: everything comes up, stays up, and ends with it, however it ends."""
 
+import asyncio
 import os
 import re
 import signal
@@ -10,7 +11,9 @@ import pytest
 from aiokafka import AIOKafkaConsumer
 from pymongo import MongoClient
 
+from agrajag.bootstrap import create_topics
 from agrajag.embedded import EmbeddedKafka, EmbeddedStore
+from agrajag.settings import load_settings
 from tests.cli.programs import Program, agrajag, running
 from tests.waiting import eventually, eventually_blocking
 
@@ -125,8 +128,7 @@ def test_a_worker_that_cannot_start_is_given_up_with_its_own_words(
         "AGRAJAG_TOPICS_PREFIX": topic_prefix,
         "AGRAJAG_KAFKA_BOOTSTRAP_SERVERS": kafka.bootstrap_servers,
     }
-    made = agrajag("topics", "create", **settings, AGRAJAG_TOPICS_PARTITIONS="2")
-    assert made.returncode == 0
+    asyncio.run(create_topics(load_settings({**settings, "AGRAJAG_TOPICS_PARTITIONS": "2"})))
     with running(tmp_path, "dev", "--mongo", store.uri, **settings, AGRAJAG_TOPICS_PARTITIONS="3") as dev:
         assert dev.process.wait(60) == 2
     assert f"topic {topic_prefix}.tool-call-errors.v1: partition count is 2, should be 3" in dev.err

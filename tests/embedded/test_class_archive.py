@@ -10,13 +10,14 @@ from agrajag.embedded.class_archive import archive_file, make_archive
 from agrajag.embedded.java import find_java
 from agrajag.embedded.prepare import prepare_kafka
 from agrajag.errors import ConfigError
+from tests.servers import thrown_away
 
 
 def test_a_broker_starts_from_the_archive_that_prepare_has_made(tmp_path: Path) -> None:
     class_path = prepare_kafka()
     assert archive_file(find_java(), class_path).exists()
     # With this option Java refuses to start without the archive, instead of loading the classes itself.
-    with EmbeddedKafka(tmp_path, jvm_options=["-Xshare:on"]) as kafka:
+    with thrown_away(EmbeddedKafka(tmp_path, jvm_options=["-Xshare:on"])) as kafka:
         assert kafka.alive
 
 
@@ -30,7 +31,7 @@ def test_a_broker_starts_although_its_archive_is_spoilt(tmp_path: Path) -> None:
     spoilt.write_bytes(b"no archive")
     with pytest.raises(ConfigError, match="cannot be formatted"):
         EmbeddedKafka(tmp_path / "data", cache_dir=cache, jvm_options=["-Xshare:on"]).start()
-    with EmbeddedKafka(tmp_path / "data", cache_dir=cache) as kafka:
+    with thrown_away(EmbeddedKafka(tmp_path / "data", cache_dir=cache)) as kafka:
         assert kafka.alive
 
 

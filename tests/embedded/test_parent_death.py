@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from agrajag.embedded import EmbeddedKafka, EmbeddedStore
+from tests.embedded.servers import AnsweringServer
+from tests.servers import thrown_away
 from tests.waiting import eventually_blocking
 
 # The server is started in a thread that ends, as asyncio.to_thread's may.
@@ -43,14 +45,13 @@ def test_a_killed_parent_takes_its_server_along_and_the_directory_is_free_at_onc
         pid = int(next(line for line in parent.stdout if line.startswith("server")).split()[1])
         assert _is_running(pid)
         os.kill(parent.pid, signal.SIGKILL)
-    with server(tmp_path) as again:
+    with thrown_away(server(tmp_path)) as again:
         assert not _is_running(pid)
         assert again.alive
 
 
 def test_a_server_that_its_parent_has_ended_is_no_longer_watched(tmp_path: Path) -> None:
-    store = EmbeddedStore(tmp_path)
-    with store:
+    with AnsweringServer(tmp_path):
         watchdogs = _children_running("watchdog.py")
         assert watchdogs
     eventually_blocking(lambda: not watchdogs & _children_running("watchdog.py"))

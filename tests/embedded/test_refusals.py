@@ -11,51 +11,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from pymongo import MongoClient
 
 from agrajag.embedded import EmbeddedKafka, EmbeddedStore, ports
 from agrajag.embedded.directory import DataDirectory
-from agrajag.embedded.server import EmbeddedServer
 from agrajag.errors import ConfigError, TransientError
+from tests.embedded.servers import AnsweringServer, MuteServer
+from tests.servers import thrown_away
 from tests.waiting import eventually_blocking
-
-
-class MuteServer(EmbeddedServer):
-    """Runs and never answers."""
-
-    name = "mute"
-    port_names = ("only",)
-
-    def _prepare(self) -> None:
-        pass
-
-    def _command(self) -> list[str]:
-        return [sys.executable, "-c", "import time; print('here I am', flush=True); time.sleep(600)"]
-
-    def _answers(self, pid: int) -> bool:
-        return False
-
-
-class AnsweringServer(MuteServer):
-    """Tells its pid to whoever connects."""
-
-    name = "answering"
-    _PROGRAM = """
-import os, socket, sys
-server = socket.create_server(("127.0.0.1", int(sys.argv[1])))
-while True:
-    server.accept()[0].sendall(b"%d" % os.getpid())
-"""
-
-    def _command(self) -> list[str]:
-        return [sys.executable, "-c", self._PROGRAM, str(self.port)]
-
-    def _answers(self, pid: int) -> bool:
-        try:
-            with socket.create_connection((ports.LOOPBACK, self.port), timeout=0.5) as connection:
-                return connection.recv(16) == b"%d" % pid
-        except OSError:
-            return False
 
 
 class BeatenServer(AnsweringServer):
@@ -85,20 +47,17 @@ def test_a_port_that_was_asked_for_and_is_taken_is_named(
         server(tmp_path, port=taken_port).start()
 
 
-def test_a_remembered_port_that_is_taken_gives_way_to_another_and_the_data_are_there(tmp_path: Path) -> None:
-    store = EmbeddedStore(tmp_path)
-    with store, MongoClient[dict[str, str]](store.uri) as client:
-        client.db.things.insert_one({"_id": "kept"})
-    with socket.create_server((ports.LOOPBACK, store.port)) as listener, EmbeddedStore(tmp_path) as again:
-        assert again.port != listener.getsockname()[1]
-        with MongoClient[dict[str, str]](again.uri) as client:
-            assert client.db.things.find_one() == {"_id": "kept"}
+def test_a_remembered_port_that_is_taken_gives_way_to_another(tmp_path: Path) -> None:
+    with AnsweringServer(tmp_path) as server:
+        port = server.port
+    with socket.create_server((ports.LOOPBACK, port)), AnsweringServer(tmp_path) as again:
+        assert again.port != port
 
 
 def test_the_port_is_remembered_for_the_next_program(tmp_path: Path) -> None:
-    with EmbeddedStore(tmp_path) as first:
+    with AnsweringServer(tmp_path) as first:
         pass
-    with EmbeddedStore(tmp_path) as second:
+    with AnsweringServer(tmp_path) as second:
         assert second.port == first.port
 
 
@@ -159,15 +118,15 @@ def test_the_lock_of_a_process_that_is_gone_is_no_hindrance(tmp_path: Path) -> N
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
     (tmp_path / "agrajag.lock").write_text(f"{gone.pid}\n")
-    with EmbeddedStore(tmp_path) as store:
-        assert store.alive
+    with AnsweringServer(tmp_path) as server:
+        assert server.alive
 
 
 def test_a_disk_that_is_nearly_full_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="only 499 MB free on this disk, at least 500 MB are needed"):
-        EmbeddedStore(tmp_path, free_bytes=lambda _path: 500 * 1024**2 - 1).start()
-    with EmbeddedStore(tmp_path, free_bytes=lambda _path: 500 * 1024**2) as store:
-        assert store.alive
+        AnsweringServer(tmp_path, free_bytes=lambda _path: 500 * 1024**2 - 1).start()
+    with AnsweringServer(tmp_path, free_bytes=lambda _path: 500 * 1024**2) as server:
+        assert server.alive
 
 
 def test_a_data_directory_that_cannot_be_made_is_named(tmp_path: Path) -> None:
@@ -185,7 +144,7 @@ def test_kafka_that_dies_at_the_start_says_why(tmp_path: Path) -> None:
 
 def test_a_store_with_spoilt_files_says_so_and_gives_the_directory_back(tmp_path: Path) -> None:
     store = EmbeddedStore(tmp_path)
-    with store:
+    with thrown_away(store):
         pass
     turtle = tmp_path / "data" / "WiredTiger.turtle"
     sound = turtle.read_text()
@@ -193,7 +152,7 @@ def test_a_store_with_spoilt_files_says_so_and_gives_the_directory_back(tmp_path
     with pytest.raises(ConfigError, match=r"exit code 1; last log line: .*corruption.*; log: .*store\.log"):
         store.start()
     turtle.write_text(sound)
-    with EmbeddedStore(tmp_path) as again:
+    with thrown_away(EmbeddedStore(tmp_path)) as again:
         assert again.alive
 
 
@@ -240,13 +199,13 @@ def test_a_stop_from_another_thread_ends_a_start(tmp_path: Path) -> None:
 
 
 async def test_a_server_started_in_a_thread_outlives_it(tmp_path: Path) -> None:
-    store = EmbeddedStore(tmp_path)
-    starting = threading.Thread(target=store.start)
+    server = AnsweringServer(tmp_path)
+    starting = threading.Thread(target=server.start)
     starting.start()
     await asyncio.to_thread(starting.join)
-    assert store.alive
-    await asyncio.to_thread(store.stop)
-    assert not store.alive
+    assert server.alive
+    await asyncio.to_thread(server.stop)
+    assert not server.alive
 
 
 def test_the_data_are_for_the_user_alone(store: EmbeddedStore) -> None:
