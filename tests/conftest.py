@@ -3,15 +3,22 @@
 They are never skipped: where one of them does not start, the tests that need it fail.
 """
 
+import os
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from agrajag.embedded import EmbeddedKafka, EmbeddedStore
 from tests.servers import thrown_away
+
+# No deadline: the machine may be busy elsewhere. The same examples in every CI run, others at every desk.
+settings.register_profile("desk", deadline=None)
+settings.register_profile("ci", deadline=None, derandomize=True)
+settings.load_profile("ci" if os.environ.get("CI") else "desk")
 
 # So that a test of a lost worker need not wait for Kafka's usual six seconds.
 _QUICK_SESSIONS = {"group.min.session.timeout.ms": "1000"}

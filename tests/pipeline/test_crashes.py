@@ -21,7 +21,7 @@ from agrajag.wire.clients import KafkaConnection
 from tests.pipeline.load import errors
 from tests.pipeline.runs import Run, create_topics, ids_of, run_of, sent
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 EVENTS = 5_000
 PATIENCE_SECONDS = 120.0
 RANDOM = random.Random(11)

@@ -49,7 +49,7 @@ async def _assert_equal(
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 async def test_changes_that_come_while_the_store_is_away_are_written_when_it_is_back(
     connection: KafkaConnection, topics: Topics, own_store: Callable[[], EmbeddedStore]
 ) -> None:
@@ -80,7 +80,7 @@ async def test_changes_that_come_while_the_store_is_away_are_written_when_it_is_
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 async def test_a_sink_that_starts_before_the_store_and_the_broker_waits_for_both(
     own_kafka: Callable[[], EmbeddedKafka], own_store: Callable[[], EmbeddedStore], topic_prefix: str
 ) -> None:
@@ -108,7 +108,7 @@ async def test_a_sink_that_starts_before_the_store_and_the_broker_waits_for_both
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 async def test_a_broker_that_is_killed_under_way_costs_nothing(
     own_kafka: Callable[[], EmbeddedKafka], store_uri: str, database: str, topic_prefix: str
 ) -> None:
@@ -191,7 +191,7 @@ def _history(seed: int) -> tuple[list[list[Record]], int]:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 async def test_a_sink_killed_at_random_points_leaves_the_store_as_the_topic_ends(
     connection: KafkaConnection, topics: Topics, store_uri: str, database: str
 ) -> None:
