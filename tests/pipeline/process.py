@@ -1,10 +1,7 @@
 """The real worker as a process that can be told where to die (`python -m tests.pipeline.process '<json of Plan>'`)."""
 
 import json
-import os
-import signal
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from agrajag.core.policy import Policy
@@ -15,6 +12,7 @@ from agrajag.stream.worker import build_worker
 from agrajag.wire.clients import KafkaConnection
 from agrajag.wire.origin import Origins
 from agrajag.wire.topics import Topic, Topics
+from tests.failpoints import dying
 
 PARTITIONS = 4
 
@@ -43,20 +41,6 @@ class Plan:
         )
 
 
-def dying(plan: Plan) -> Callable[[str], None]:
-    """A failpoint that kills the process, without a chance to clean up."""
-    passed = 0
-
-    def failpoint(name: str) -> None:
-        nonlocal passed
-        if name == plan.die_at:
-            passed += 1
-            if passed > plan.die_after:
-                os.kill(os.getpid(), signal.SIGKILL)
-
-    return failpoint
-
-
 def main(plan: Plan) -> int:
     rules, policy = bundled_rules(), Policy()
 
@@ -75,7 +59,7 @@ def main(plan: Plan) -> int:
             plan.topics,
             lambda _tenant, _project: (rules, policy),
             Origins(PARTITIONS),
-            failpoint=dying(plan),
+            failpoint=dying(plan.die_at, plan.die_after),
         ),
         prepare,
     )

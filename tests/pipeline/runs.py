@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRecord, TopicPartition
+from aiokafka import AIOKafkaProducer, ConsumerRecord
 from aiokafka.admin import AIOKafkaAdminClient
 
 from agrajag.model.answers import CheckResult
@@ -24,6 +24,7 @@ from agrajag.stream.table import BIRTH_KEY
 from agrajag.wire.partition import partition_for
 from agrajag.wire.topic_admin import ensure_topics
 from agrajag.wire.topics import Topic
+from tests.kafka_reading import read_all
 from tests.pipeline.process import PARTITIONS, Plan
 from tests.waiting import eventually
 
@@ -105,18 +106,7 @@ class Run:
 
     async def read(self, name: str) -> list[ConsumerRecord]:
         """Every record of a topic, partition by partition."""
-        records: list[ConsumerRecord] = []
-        async with AIOKafkaConsumer(bootstrap_servers=self.plan.bootstrap_servers) as consumer:
-            await consumer._client.force_metadata_update()
-            places = [TopicPartition(name, number) for number in consumer.partitions_for_topic(name) or ()]
-            ends = await consumer.end_offsets(places)
-            for place in places:
-                consumer.assign([place])
-                consumer.seek(place, 0)
-                while await consumer.position(place) < ends[place]:
-                    fetched = await consumer.getmany(place, timeout_ms=1_000)
-                    records += fetched.get(place, [])
-        return records
+        return await read_all(self.plan.bootstrap_servers, name)
 
     async def answers(self) -> list[CheckResult]:
         records = await self.read(self.plan.topics.name(Topic.CHECK_RESULTS))

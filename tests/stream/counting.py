@@ -9,10 +9,9 @@ import asyncio
 import json
 import os
 import random
-import signal
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -30,6 +29,7 @@ from agrajag.stream.steps import StepResult, StrictOrder
 from agrajag.stream.table import ChangelogTable, refuse_lost_table
 from agrajag.wire.clients import KafkaConnection
 from agrajag.wire.outputs import Output
+from tests.failpoints import dying
 
 PARTITIONS = 4
 RECORDS_A_STEP = 200  # fewer than a fetch may hold, so that a fetch takes several steps
@@ -127,19 +127,6 @@ def count_step(
     return StepResult(changes, outputs, len(chosen))
 
 
-def _dying(plan: Plan) -> Callable[[str], None]:
-    passed = 0
-
-    def failpoint(name: str) -> None:
-        nonlocal passed
-        if name == plan.die_at:
-            passed += 1
-            if passed > plan.die_after:
-                os.kill(os.getpid(), signal.SIGKILL)
-
-    return failpoint
-
-
 def build(plan: Plan) -> FetchApp:
     """The app with its agent, its table, its repetitions and a status file."""
     app = create_app(plan.settings())
@@ -151,7 +138,7 @@ def build(plan: Plan) -> FetchApp:
         decode=Count.decode,
         encode=Count.encode,
     )
-    order = StrictOrder(app, table, _dying(plan))
+    order = StrictOrder(app, table, dying(plan.die_at, plan.die_after))
 
     @app.agent(app.fetch_topic(plan.topic("events"), PARTITIONS))
     async def count(stream: Any) -> None:

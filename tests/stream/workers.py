@@ -13,10 +13,11 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRecord, TopicPartition
+from aiokafka import AIOKafkaProducer, ConsumerRecord
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 
 from agrajag.stream.table import BIRTH_KEY
+from tests.kafka_reading import read_all
 from tests.stream.counting import PARTITIONS, Count, Plan, group_of
 from tests.waiting import eventually
 
@@ -139,18 +140,7 @@ class Run:
 
     async def read(self, name: str) -> list[ConsumerRecord]:
         """Every record of a topic, partition by partition."""
-        topic = self.plan.topic(name)
-        records: list[ConsumerRecord] = []
-        async with AIOKafkaConsumer(bootstrap_servers=self.plan.bootstrap_servers) as consumer:
-            places = [TopicPartition(topic, partition) for partition in range(PARTITIONS)]
-            ends = await consumer.end_offsets(places)
-            for place in places:
-                consumer.assign([place])
-                consumer.seek(place, 0)
-                while await consumer.position(place) < ends[place]:
-                    fetched = await consumer.getmany(place, timeout_ms=1_000)
-                    records += fetched.get(place, [])
-        return records
+        return await read_all(self.plan.bootstrap_servers, self.plan.topic(name))
 
     async def verify(self) -> None:
         """Nothing is lost or counted twice, in outputs, changelog, twins and the compacted topic."""
