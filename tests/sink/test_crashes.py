@@ -21,7 +21,7 @@ from tests.sink.records import Record, change, committed, key_of, make_topics, m
 from tests.sink.running import SESSION_TIMEOUT_SECONDS, a_sink, a_sink_process
 from tests.waiting import eventually
 
-_AWAY = "agrajag_retries_total", {"step": "store"}
+_AWAY = "agrajag_retries_total", {"stage": "store"}
 
 
 def _tools(count: int, revision: int) -> list[ToolHealth]:
@@ -117,10 +117,10 @@ async def test_a_broker_that_is_killed_under_way_costs_nothing(
     await make_topics(connection, topics)
     place = connection, topics, store_uri, database
     async with a_sink(*place):
-        for revision in (1, 2):
-            await send(connection, topics, map(change, _tools(200, revision)))
-            broker.kill()
-            await asyncio.to_thread(broker.restart)
+        await send(connection, topics, map(change, _tools(200, revision=1)))
+        broker.kill()
+        await asyncio.to_thread(broker.restart)
+        await send(connection, topics, map(change, _tools(200, revision=2)))
         await _committed_all(connection, topics, 400)
     await _assert_equal(*place, documents=200)
 
