@@ -20,7 +20,8 @@ def worker() -> None:
 def sink() -> None:
     """Mirror the health documents into MongoDB.
 
-    Runs until SIGTERM or Ctrl-C, and waits for brokers and a store that are away. Any number of sinks may run.
+    Runs until SIGTERM or Ctrl-C, and waits for brokers and a store that are away. Any number of sinks may run. The
+    topics must exist (agrajag topics create).
 
     Example: AGRAJAG_MONGO_URI=mongodb://mongo:27017 agrajag sink
     """
