@@ -12,12 +12,16 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
+from pydantic import TypeAdapter, ValidationError
+
 from agrajag.core.durations import parse_iso_duration
 from agrajag.core.rules import Layer, Problem, Rule, Selectors
 from agrajag.model.enums import Classification, HealthAction
+from agrajag.model.wire_model import Signature
 
 MAX_NAME = 120
 MAX_TEXT = 500
+_SIGNATURE: TypeAdapter[str] = TypeAdapter(Signature)
 _UNUSABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 
 
@@ -191,11 +195,15 @@ def _text(value: object, where: str, limit: int) -> str:
 
 
 def _name(value: object, where: str) -> str:
-    """A text that travels as an id: on one line, so that it fits a header and a key."""
+    """A text that travels as an id, and so holds what a signature of the records may hold: no line end, no tab,
+    nothing that cannot be seen."""
     name = _text(value, where, MAX_NAME)
-    if "\n" in name or "\t" in name:
-        raise _Rejected(where, "must stand on one line, without tabs")
-    return name
+    try:
+        return _SIGNATURE.validate_python(name)
+    except ValidationError:
+        raise _Rejected(
+            where, "must stand on one line, without tabs and characters that cannot be seen"
+        ) from None
 
 
 def _flag(value: object, where: str) -> bool:
