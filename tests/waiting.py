@@ -28,7 +28,7 @@ async def eventually(condition: Callable[[], T | Awaitable[T]], timeout: float =
             result: T = await value if inspect.isawaitable(value) else value
             if result:
                 return result
-        await asyncio.sleep(_POLL_SECONDS)
+        await asyncio.sleep(attempts.pause_seconds)
     raise attempts.failure(condition)
 
 
@@ -40,7 +40,7 @@ def eventually_blocking(condition: Callable[[], T], timeout: float = 15.0) -> T:
             result = condition()
             if result:
                 return result
-        time.sleep(_POLL_SECONDS)
+        time.sleep(attempts.pause_seconds)
     raise attempts.failure(condition)
 
 
@@ -50,6 +50,8 @@ class _Attempts:
     def __init__(self, timeout: float) -> None:
         self._timeout = timeout
         self._last_error: AssertionError | None = None
+        self._began = 0.0
+        self.pause_seconds = _POLL_SECONDS
 
     def __iter__(self) -> Iterator[None]:
         deadline = time.monotonic() + self._timeout
@@ -60,9 +62,12 @@ class _Attempts:
 
     def __enter__(self) -> None:
         self._last_error = None
+        self._began = time.monotonic()
 
     def __exit__(self, _type: object, error: BaseException | None, _traceback: object) -> bool:
         self._last_error = error if isinstance(error, AssertionError) else None
+        # A look that costs much is taken seldom: what is waited for needs the processor too.
+        self.pause_seconds = max(_POLL_SECONDS, time.monotonic() - self._began)
         return self._last_error is not None
 
     def failure(self, condition: object) -> AssertionError:

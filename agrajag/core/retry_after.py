@@ -42,6 +42,8 @@ def wait_from_header(value: str, now: datetime, date: str | None = None) -> time
 
 
 def _from_number(number: float, start: datetime) -> timedelta | None:
+    if number <= 0:
+        return SHORTEST
     if number >= _EPOCH_MS_FROM:
         number /= 1000
     if number >= _EPOCH_FROM:

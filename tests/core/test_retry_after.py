@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agrajag.core.retry_after import SHORTEST, wait_from_header
@@ -98,6 +98,7 @@ _MOMENTS = st.datetimes(datetime(1970, 1, 2), datetime(9999, 1, 1), timezones=st
 
 
 @given(_VALUES, _MOMENTS, st.none() | _VALUES)
+@example("-86399999913601", NOW, None)
 def test_no_header_makes_it_raise_and_a_wait_is_always_at_least_a_second(
     value: str, now: datetime, date: str | None
 ) -> None:
