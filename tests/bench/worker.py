@@ -20,9 +20,9 @@ from tests.pipeline.load import errors
 from tests.pipeline.process import PARTITIONS, Plan
 from tests.pipeline.runs import Run, create_topics, sent
 
-EVENTS = 20_000
+EVENTS = 10_000
 STORM = 10_000
-ROUNDS = 3
+ROUNDS = 2
 PATIENCE_SECONDS = 300.0
 
 
