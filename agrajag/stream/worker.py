@@ -1,5 +1,6 @@
 """Builds the worker: the one table, and its agents of a few lines each."""
 
+import asyncio
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
@@ -45,8 +46,11 @@ def build_worker(
 
     @app.agent(app.fetch_topic(topics.name(Topic.TOOL_CALL_ERRORS), topics.partitions))
     async def triage(stream: Any) -> None:
-        async for fetch in stream:
-            await order.run(fetch, step)
+        # Partitions at the same time, so that one waits for the brokers while another is decided; each in its own
+        # order, by its lock. A task that raises ends the group, and so the worker.
+        async with asyncio.TaskGroup() as group:
+            async for fetch in stream:
+                group.create_task(order.run(fetch, step))
 
     reemission = Reemission(order, late_record_seconds=settings.late_record_seconds, publish=step.published)
     app.task(reemission.run)
