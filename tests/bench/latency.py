@@ -69,8 +69,6 @@ async def _arrivals(consumer: AIOKafkaConsumer, count: int, sent_at: dict[str, f
     while len(samples) < count:
         record = await consumer.getone()
         sent = sent_at.pop(record.key.decode().rpartition("|")[2], None)
-        if (
-            sent is not None
-        ):  # else a repetition: a worker repeats what was written before it took its partitions
+        if sent is not None:  # a worker also repeats what was written before it took its partitions
             samples.append((time.perf_counter() - sent) * 1000)
     return samples
