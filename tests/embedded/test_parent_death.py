@@ -51,8 +51,9 @@ def test_a_killed_parent_takes_its_server_along_and_the_directory_is_free_at_onc
 
 
 def test_a_server_that_its_parent_has_ended_is_no_longer_watched(tmp_path: Path) -> None:
+    of_other_servers = _children_running("watchdog.py")
     with AnsweringServer(tmp_path):
-        watchdogs = _children_running("watchdog.py")
+        watchdogs = _children_running("watchdog.py") - of_other_servers
         assert watchdogs
     eventually_blocking(lambda: not watchdogs & _children_running("watchdog.py"))
 

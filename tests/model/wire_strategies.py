@@ -23,7 +23,8 @@ _SCALARS: dict[Any, st.SearchStrategy[Any]] = {bool: st.booleans(), AwareDatetim
 
 def record_types() -> list[type[WireModel]]:
     """Every record and part of a record that travels or is stored."""
-    return sorted(_subclasses(WireModel), key=lambda record: record.__name__)
+    records = (record for record in _subclasses(WireModel) if record.__module__.startswith("agrajag.model."))
+    return sorted(records, key=lambda record: record.__name__)
 
 
 def _subclasses(record: type[WireModel]) -> Iterator[type[WireModel]]:

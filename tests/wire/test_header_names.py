@@ -17,12 +17,15 @@ from tests.wire.records import counting
 
 NAME = "XQXQ"
 RAW_NAME = b"\xffQ\xfeQ"
+AIOKAFKAS_OWN = fetcher.MemoryRecords, fetcher.PartitionRecords
 CRC_AT, CHECKED_FROM = 17, 21  # of a record batch, version 2
 
 
 @pytest.fixture(autouse=True)
 def _aiokafka_as_it_was() -> Iterator[None]:
+    """Whatever ran before in this process, a worker or a sink among it."""
     before = fetcher.MemoryRecords, fetcher.PartitionRecords
+    fetcher.MemoryRecords, fetcher.PartitionRecords = AIOKAFKAS_OWN
     yield
     fetcher.MemoryRecords, fetcher.PartitionRecords = before
 
