@@ -16,11 +16,9 @@ from agrajag.store import GuardedCollection, Store, Write
 from agrajag.store.health import health_write
 from agrajag.wire.codec import decode
 from agrajag.wire.origin import ReceivedRecord
+from agrajag.wire.outputs import REVISION_HEADER
 from agrajag.wire.reasons import DeadLetterReason
 from agrajag.wire.topics import Topic
-
-REVISION_HEADER = "revision"
-"""On a tombstone: the revision as of which the document is gone, in decimal digits."""
 
 _MAX_REVISION = 2**53
 

@@ -4,7 +4,12 @@ The public document stands inside the entry exactly as it goes out on `health-ch
 JSON once for both. The revision comes first, where the table looks for it.
 """
 
+from collections.abc import Callable
+from typing import TypeVar
+
 from agrajag.model.health import HealthEntry, ToolHealth
+
+R = TypeVar("R")
 
 _KEPT = 4_096
 
@@ -18,25 +23,11 @@ class EntryCodec:
 
     def document(self, health: ToolHealth) -> bytes:
         """The public document as JSON."""
-        kept = self._documents.get(id(health))
-        if kept is not None and kept[0] is health:
-            return kept[1]
-        if len(self._documents) >= _KEPT:
-            self._documents.clear()
-        raw = health.to_json()
-        self._documents[id(health)] = (health, raw)
-        return raw
+        return _kept(self._documents, health, ToolHealth.to_json)
 
     def encode(self, entry: HealthEntry) -> bytes:
         """The entry as JSON: its revision, then its document, then what only the table's owner needs."""
-        kept = self._entries.get(id(entry))
-        if kept is not None and kept[0] is entry:
-            return kept[1]
-        if len(self._entries) >= _KEPT:
-            self._entries.clear()
-        raw = self._encoded(entry)
-        self._entries[id(entry)] = (entry, raw)
-        return raw
+        return _kept(self._entries, entry, self._encoded)
 
     def _encoded(self, entry: HealthEntry) -> bytes:
         if entry.health is None:
@@ -48,3 +39,15 @@ class EntryCodec:
     def decode(raw: bytes) -> HealthEntry:
         """The entry that `raw` holds. ValueError where it holds none."""
         return HealthEntry.model_validate_json(raw)
+
+
+def _kept(memo: dict[int, tuple[R, bytes]], record: R, encode: Callable[[R], bytes]) -> bytes:
+    """What `encode` makes of this very record, made once as long as the memo holds it."""
+    kept = memo.get(id(record))
+    if kept is not None and kept[0] is record:
+        return kept[1]
+    if len(memo) >= _KEPT:
+        memo.clear()
+    raw = encode(record)
+    memo[id(record)] = (record, raw)
+    return raw

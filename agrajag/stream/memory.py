@@ -8,9 +8,10 @@ first bytes (`{"revision":123,`), for a tombstone in the record's header `revisi
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Generic, TypeVar
 
+from agrajag.wire.outputs import REVISION_HEADER
+
 V = TypeVar("V")
 
-REVISION_HEADER = "revision"
 _HEAD = b'{"revision":'
 
 

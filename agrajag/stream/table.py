@@ -19,7 +19,8 @@ from agrajag import metrics
 from agrajag.errors import ConfigError
 from agrajag.stream.batches import Row
 from agrajag.stream.fetches import FetchApp
-from agrajag.stream.memory import REVISION_HEADER, PartitionedMemory, PartitionView, revision_of
+from agrajag.stream.memory import PartitionedMemory, PartitionView, revision_of
+from agrajag.wire.outputs import REVISION_HEADER
 
 log = structlog.get_logger(__name__)
 

@@ -2,6 +2,9 @@
 
 from typing import NamedTuple
 
+REVISION_HEADER = "revision"
+"""The header of a tombstone that says which revision it stands for, as decimal digits."""
+
 
 class Output(NamedTuple):
     """A record of `topic`. It goes to `partition`, or where murmur2 of `key` says if that is None.

@@ -11,8 +11,8 @@ from aiokafka.record.util import calc_crc32c
 
 from agrajag.model.health import ToolHealth
 from agrajag.model.keys import health_key
-from agrajag.sink.routes import REVISION_HEADER
 from agrajag.wire.clients import KafkaConnection
+from agrajag.wire.outputs import REVISION_HEADER
 from agrajag.wire.partition import partition_for
 from agrajag.wire.topics import Topic, Topics
 from tests.wire.test_header_names import CHECKED_FROM, CRC_AT, NAME, RAW_NAME
