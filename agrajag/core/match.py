@@ -8,23 +8,27 @@ compared in full, and the lowest position wins, which is exactly the first match
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import ahocorasick
 
 from agrajag.core.features import Features
-from agrajag.core.rules import Rule, Selectors
+from agrajag.core.rules import Rule, Selectors, merge
 
 LINEAR = 8
 """Up to so many body rules of a group are tried one by one: cheaper than a pass over the text."""
 
 
 class RuleSet:
-    """An ordered set of rules, compiled. `hash` names its content: equal rules in equal order have equal hashes."""
+    """An ordered set of rules, compiled. `hash` names its content: equal rules in equal order have equal hashes.
 
-    def __init__(self, rules: Sequence[Rule]) -> None:
+    `trial` is the set as it would be with its shadow rules in force; None where no shadow rule would change it.
+    """
+
+    def __init__(self, rules: Sequence[Rule], trial: "RuleSet | None" = None) -> None:
         self.rules = tuple(rules)
+        self.trial = trial
         self.hash = hashlib.sha256(repr(self.rules).encode()).hexdigest()[:16]
         without_status: list[int] = []
         by_status: dict[int, list[int]] = defaultdict(list)
@@ -52,6 +56,17 @@ class RuleSet:
             best = group.first(features, best)
         best = self._any_status.first(features, best)
         return self.rules[best] if best < len(self.rules) else None
+
+
+def compiled(layers: Iterable[Sequence[Rule]]) -> RuleSet:
+    """The set that layers, widest first, put in force, with the trial of their shadow rules (`core.rules.merge`)."""
+    layers = list(layers)
+    in_force = merge(layers)
+    if any(rule.shadow for layer in layers for rule in layer):
+        tried = merge(layers, on_trial=True)
+        if tried != in_force:
+            return RuleSet(in_force, RuleSet(tried))
+    return RuleSet(in_force)
 
 
 class _Group:

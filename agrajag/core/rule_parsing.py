@@ -19,6 +19,7 @@ from agrajag.core.rules import Layer, Problem, Rule, Selectors
 from agrajag.model.enums import Classification, HealthAction
 from agrajag.model.wire_model import Signature
 
+MAX_RULES = 10_000
 MAX_NAME = 120
 MAX_TEXT = 500
 _SIGNATURE: TypeAdapter[str] = TypeAdapter(Signature)
@@ -59,16 +60,19 @@ def parse_layer(data: object, source: str) -> Layer:
             (),
             (Problem(source, None, "patterns", "the file must be a mapping with a list `patterns`"),),
         )
-    rules: dict[str, Rule] = {}
+    if len(data["patterns"]) > MAX_RULES:
+        reason = f"the file has {len(data['patterns']):,} rules; at most {MAX_RULES:,} are allowed"
+        return Layer(source, (), (Problem(source, None, "patterns", reason),))
+    rules: dict[tuple[str, bool], Rule] = {}
     problems: list[Problem] = []
     for position, entry in enumerate(data["patterns"], start=1):
         named = entry.get("id") if isinstance(entry, Mapping) else None
         rule_id = named[:MAX_NAME] if isinstance(named, str) and named else f"#{position}"
         try:
             rule = _rule(entry)
-            if rule.id in rules:
-                raise _Rejected("id", "stands twice in this file; the first one is in force")
-            rules[rule.id] = rule
+            if (rule.id, rule.shadow) in rules:
+                raise _Rejected("id", "stands twice in this file; the first one counts")
+            rules[rule.id, rule.shadow] = rule
         except _Rejected as rejected:
             problems.append(Problem(source, rule_id, rejected.field, rejected.reason))
     return Layer(source, tuple(rules.values()), tuple(problems))
@@ -91,6 +95,7 @@ def _rule(entry: object) -> Rule:
         locked=_flag(entry.get("locked", False), "locked"),
         note=None if entry.get("note") is None else _text(entry["note"], "note", MAX_TEXT),
         before=None if entry.get("before") is None else _name(entry["before"], "before"),
+        shadow=_flag(entry.get("shadow", False), "shadow"),
     )
     return _with_cooldown(rule, entry.get("cooldown"))
 
@@ -105,6 +110,7 @@ _FIELDS = (
     "locked",
     "note",
     "before",
+    "shadow",
 )
 
 

@@ -25,7 +25,10 @@ class Selectors:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One classification rule. `cooldown` is a span, the name of a response header, or None for the class default."""
+    """One classification rule. `cooldown` is a span, the name of a response header, or None for the class default.
+
+    A `shadow` rule is on trial: it never decides, and what would change if it did is counted.
+    """
 
     id: str
     match: Selectors
@@ -37,6 +40,7 @@ class Rule:
     locked: bool = False
     note: str | None = None
     before: str | None = None
+    shadow: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +66,10 @@ class Layer:
     problems: tuple[Problem, ...] = field(default=())
 
 
-def merge(layers: Iterable[Sequence[Rule]]) -> tuple[Rule, ...]:
+def merge(layers: Iterable[Sequence[Rule]], *, on_trial: bool = False) -> tuple[Rule, ...]:
     """The effective order of layers, widest first (bundled, tenant, project): the first match wins.
+
+    Shadow rules are left out. `on_trial` gives the order as it would be if they were in force.
 
     A rule with a known id replaces that rule where it stands, as a whole. New ones go directly before `fallback`, in
     the order of their file. A rule whose `before` names a rule of its own or a wider layer stands directly before that
@@ -71,8 +77,18 @@ def merge(layers: Iterable[Sequence[Rule]]) -> tuple[Rule, ...]:
     """
     order: dict[str, Rule] = {}
     for layer in layers:
-        order = _with_layer(order, layer)
+        order = _with_layer(order, _on_trial(layer) if on_trial else _in_force(layer))
     return tuple(order.values())
+
+
+def _in_force(layer: Sequence[Rule]) -> Sequence[Rule]:
+    return [rule for rule in layer if not rule.shadow]
+
+
+def _on_trial(layer: Sequence[Rule]) -> Sequence[Rule]:
+    """The layer with its shadow rules, each in place of the rule of that id that is in force beside it."""
+    tried = {rule.id for rule in layer if rule.shadow}
+    return [rule for rule in layer if rule.shadow or rule.id not in tried]
 
 
 def _with_layer(order: Mapping[str, Rule], layer: Sequence[Rule]) -> dict[str, Rule]:

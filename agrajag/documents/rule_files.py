@@ -5,12 +5,14 @@ from importlib import resources
 
 import yaml
 
-from agrajag.core.match import RuleSet
+from agrajag.core.match import RuleSet, compiled
 from agrajag.core.rule_parsing import parse_layer
-from agrajag.core.rules import Layer, Problem, merge
+from agrajag.core.rules import Layer, Problem
 from agrajag.errors import ConfigError
 
 RULES_PATH = "_vance/agrajag/error-patterns.yaml"
+MAX_CHARACTERS = 4_000_000
+"""The longest rule file that is read: ten thousand rules of usual size are half of it."""
 # libyaml, where PyYAML was built with it: a fifth of the time, and it refuses deep nesting by itself.
 _LOADER: type[yaml.SafeLoader] | type[yaml.CSafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 # PyYAML lets the errors of its own constructors out, as for `!!timestamp soon`.
@@ -19,6 +21,9 @@ _UNREADABLE = (yaml.YAMLError, RecursionError, ValueError, LookupError, Attribut
 
 def read_layer(text: str, source: str) -> Layer:
     """The layer that a rule file's text holds. Never raises: text that is no YAML is a problem of the whole file."""
+    if len(text) > MAX_CHARACTERS:
+        reason = f"has {len(text):,} characters; at most {MAX_CHARACTERS:,} are read"
+        return Layer(source, (), (Problem(source, None, "file", reason),))
     try:
         data = yaml.load(text, _LOADER)  # noqa: S506 - both are safe loaders
     except _UNREADABLE as error:
@@ -42,4 +47,4 @@ def bundled_layer() -> Layer:
 @lru_cache(maxsize=1)
 def bundled_rules() -> RuleSet:
     """The rule set of a tenant and project that have no rules of their own."""
-    return RuleSet(merge([bundled_layer().rules]))
+    return compiled([bundled_layer().rules])

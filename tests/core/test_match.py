@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agrajag.core.features import Features
-from agrajag.core.match import LINEAR, RuleSet
+from agrajag.core.match import LINEAR, RuleSet, compiled
 from agrajag.core.rules import Rule, Selectors
 from agrajag.model.enums import Classification, HealthAction
 from tests.builders import a_rule, an_error, features_of
@@ -161,7 +161,8 @@ def test_equal_rules_in_equal_order_have_equal_hashes() -> None:
         {"id": "other"}, {"match": Selectors(body_contains=("x", "y"))}, {"match": Selectors(exception_types=("x",))},
         {"match": Selectors(error_code="x")}, {"match": Selectors(http_statuses=(1, 2))}, {"signature": "other"},
         {"classification": Classification.USER_INPUT}, {"cooldown": timedelta(seconds=6)}, {"cooldown_header": "x"},
-        {"health_action": HealthAction.MARK_DEGRADED}, {"locked": True}, {"note": "x"}, {"before": "x"},
+        {"health_action": HealthAction.MARK_DEGRADED}, {"locked": True}, {"shadow": True}, {"note": "x"},
+        {"before": "x"},
     ],
 )  # fmt: skip
 def test_a_change_of_any_field_changes_the_hash(change: dict[str, Any]) -> None:
@@ -173,6 +174,32 @@ def test_two_texts_never_hash_as_one_that_holds_both() -> None:
     assert (
         RuleSet([a_rule(body_contains=("a', 'b",))]).hash != RuleSet([a_rule(body_contains=("a", "b"))]).hash
     )
+
+
+def test_the_trial_decides_what_the_shadow_rules_would_and_the_set_what_is_in_force() -> None:
+    bundled = [a_rule("status", http_statuses=(500, 599)), a_rule("fallback")]
+    shadow = a_rule("status", http_statuses=(503, 503), shadow=True)
+    rules, plain = compiled([bundled, [shadow]]), compiled([bundled])
+    assert rules.trial is not None
+    for status, tried in ((503, "status"), (500, "fallback"), (404, "fallback")):
+        features = features_of(http_status=status)
+        assert rules.first_match(features) is plain.first_match(features)
+        found = rules.trial.first_match(features)
+        assert found is not None
+        assert found.id == tried
+    assert rules.trial.first_match(features_of(http_status=503)) is shadow
+
+
+def test_what_is_in_force_keeps_its_hash_whatever_is_on_trial() -> None:
+    bundled = [a_rule("a"), a_rule("fallback")]
+    assert compiled([bundled, [a_rule("b", shadow=True)]]).hash == compiled([bundled]).hash
+
+
+def test_there_is_a_trial_only_where_a_shadow_rule_would_change_something() -> None:
+    bundled = [a_rule("a"), a_rule("fallback")]
+    assert compiled([bundled]).trial is None
+    assert compiled([bundled, [a_rule("b", shadow=True)], [a_rule("b")]]).trial is None
+    assert compiled([bundled, [a_rule("b", shadow=True)]]).trial is not None
 
 
 def test_ten_thousand_rules_find_the_last_one_and_cost_no_more_than_a_pass_over_the_text() -> None:

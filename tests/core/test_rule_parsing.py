@@ -8,7 +8,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agrajag.core.rule_parsing import parse_layer
+from agrajag.core.rule_parsing import MAX_RULES, parse_layer
 from agrajag.core.rules import Rule, Selectors
 from agrajag.model.enums import Classification, HealthAction
 
@@ -49,7 +49,7 @@ def test_what_a_rule_leaves_out_has_the_defaults_of_the_specification() -> None:
     rule = _parsed()
     assert (rule.cooldown, rule.cooldown_header, rule.note, rule.before) == (None, None, None, None)
     assert rule.health_action is HealthAction.NONE
-    assert rule.locked is False
+    assert (rule.locked, rule.shadow) == (False, False)
 
 
 @pytest.mark.parametrize("written", ["header:retry-after", "header:Retry-After", "header: Retry-After "])
@@ -108,6 +108,8 @@ _REJECTED = [
     ("match", "403", "match", "must be a mapping"),
     ("match", {"httpstatus": 403}, "match.httpstatus", "unknown selector"),
     ("match", {"tool": "x"}, "match.tool", "unknown selector"),
+    ("match", {"bodyMatches": "5[0-9]+"}, "match.bodyMatches", "unknown selector"),
+    ("match", {"httpStatus": "5.."}, "match.httpStatus", "'5..' is no HTTP status"),
     ("match", {7: 1}, "match.7", "unknown selector"),
     ("match", {"httpStatus": "403"}, "match.httpStatus", "'403' is no HTTP status"),
     ("match", {"httpStatus": True}, "match.httpStatus", "True is no HTTP status"),
@@ -154,6 +156,7 @@ _REJECTED = [
     ("healthAction", None, "healthAction", "None is none of"),
     ("locked", "yes", "locked", "neither true nor false"),
     ("locked", None, "locked", "neither true nor false"),
+    ("shadow", "yes", "shadow", "neither true nor false"),
     ("note", 7, "note", "is not a text"),
     ("note", "x" * 501, "note", "501 characters"),
     ("before", 7, "before", "is not a text"),
@@ -199,6 +202,27 @@ def test_of_two_rules_with_one_id_the_first_is_in_force() -> None:
     assert [problem.field for problem in layer.problems] == ["id"]
 
 
+def test_a_rule_may_be_tried_beside_the_one_of_its_id_that_is_in_force() -> None:
+    entries = [_entry(), _entry(shadow=True), _entry(shadow=True, note="again")]
+    layer = parse_layer({"patterns": entries}, "rules.yaml")
+    assert [rule.shadow for rule in layer.rules] == [False, True]
+    assert [problem.field for problem in layer.problems] == ["id"]
+
+
+def test_what_reads_like_a_regular_expression_is_a_plain_text() -> None:
+    assert _parsed(match={"bodyContains": [".*"]}).match.body_contains == (".*",)
+
+
+def test_a_file_with_more_rules_than_allowed_is_a_problem_of_the_whole_file() -> None:
+    entries = [_entry(id=f"rule-{number}") for number in range(MAX_RULES + 1)]
+    assert len(parse_layer({"patterns": entries[:-1]}, "rules.yaml").rules) == MAX_RULES
+    layer = parse_layer({"patterns": entries}, "rules.yaml")
+    assert layer.rules == ()
+    assert [str(problem) for problem in layer.problems] == [
+        "rules.yaml: patterns: the file has 10,001 rules; at most 10,000 are allowed"
+    ]
+
+
 @pytest.mark.parametrize(
     "data", [None, [], "patterns", 7, {}, {"patterns": None}, {"patterns": {}}, {"rules": []}]
 )
@@ -241,6 +265,7 @@ _NAMES = [
     "locked",
     "note",
     "before",
+    "shadow",
     "other",
 ]
 _SELECTORS = ["httpStatus", "httpStatusRange", "exceptionType", "bodyContains", "errorCode", "other"]

@@ -1,5 +1,6 @@
 """How layers of rules merge: the order decides which rule matches first."""
 
+import dataclasses
 import time
 
 import pytest
@@ -82,6 +83,29 @@ def test_a_rule_may_stand_before_another(layer: list[str], order: list[str]) -> 
     assert _ids(_BUNDLED, _layer(*layer)) == order
 
 
+def test_a_shadow_rule_never_stands_in_the_order_and_replaces_nothing() -> None:
+    tried = [a_rule("http-403", note="ours", shadow=True), a_rule("new", before="http-401", shadow=True)]
+    assert merge([_BUNDLED, tried]) == tuple(_BUNDLED)
+
+
+def test_on_trial_a_shadow_rule_stands_where_it_would_stand_in_force() -> None:
+    tried = [a_rule("http-403", note="ours", shadow=True), a_rule("new", before="http-401", shadow=True)]
+    order = merge([_BUNDLED, tried], on_trial=True)
+    assert [(rule.id, rule.note) for rule in order] == [
+        ("new", None),
+        ("http-401", None),
+        ("http-403", "ours"),
+        ("fallback", None),
+    ]
+
+
+def test_on_trial_a_shadow_rule_replaces_the_rule_of_its_id_in_its_own_file() -> None:
+    shadow, beside = a_rule("x", note="tried", shadow=True), a_rule("x", note="in force")
+    for layer in ([shadow, beside], [beside, shadow]):
+        assert [rule.note for rule in merge([_BUNDLED, layer]) if rule.id == "x"] == ["in force"]
+        assert [rule.note for rule in merge([_BUNDLED, layer], on_trial=True) if rule.id == "x"] == ["tried"]
+
+
 _NAMES = st.sampled_from(["a", "b", "c", "d", "e", "fallback"])
 _LAYERS = st.lists(
     st.lists(
@@ -116,6 +140,16 @@ def test_rules_that_ask_for_no_place_keep_the_order_in_which_they_came(layers: l
     plain = [[rule for rule in layer if rule.before is None and rule.id != "fallback"] for layer in layers]
     first_seen = list(dict.fromkeys(rule.id for layer in plain for rule in layer))
     assert [rule.id for rule in merge(plain)] == first_seen
+
+
+@given(_LAYERS, _LAYERS)
+def test_shadow_rules_change_nothing_in_force_and_their_trial_is_the_order_without_the_word(
+    layers: list[list[Rule]], tried: list[list[Rule]]
+) -> None:
+    shadows = [[dataclasses.replace(rule, shadow=True) for rule in layer] for layer in tried]
+    assert merge([*layers, *shadows]) == merge(layers)
+    in_force = [dataclasses.replace(rule, shadow=False) for rule in merge([*layers, *shadows], on_trial=True)]
+    assert in_force == list(merge([*layers, *tried]))
 
 
 def test_ten_thousand_rules_merge_in_no_time_to_speak_of() -> None:

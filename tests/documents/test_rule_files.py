@@ -1,5 +1,6 @@
 """Rule files as text, and the bundled one against the table of the specification (spec agrajag §4.2)."""
 
+import time
 from datetime import timedelta
 from typing import Any, NamedTuple
 
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from agrajag.core.cooldown import span_for
 from agrajag.core.policy import Policy
 from agrajag.core.rules import Rule, merge
-from agrajag.documents.rule_files import bundled_layer, bundled_rules, read_layer
+from agrajag.documents.rule_files import MAX_CHARACTERS, bundled_layer, bundled_rules, read_layer
 from agrajag.model.enums import Classification, HealthAction
 from tests.builders import NOW, features_of
 
@@ -177,6 +178,17 @@ def test_ten_thousand_rules_are_read() -> None:
     line = "- {{id: rule-{0}, match: {{httpStatus: 500}}, signature: s, classification: UNCLEAR}}\n"
     layer = read_layer("patterns:\n" + "".join(line.format(i) for i in range(10_000)), "acme")
     assert len(layer.rules) == 10_000
+
+
+def test_a_text_of_ten_megabytes_is_refused_unread() -> None:
+    text = "patterns: []\n" + "# nothing\n" * 1_000_000
+    started = time.process_time()
+    layer = read_layer(text, "acme/rules.yaml")
+    assert time.process_time() - started < 0.1
+    assert layer.rules == ()
+    assert [str(problem) for problem in layer.problems] == [
+        f"acme/rules.yaml: file: has {len(text):,} characters; at most {MAX_CHARACTERS:,} are read"
+    ]
 
 
 def test_the_bundled_rules_are_read_once() -> None:
