@@ -8,6 +8,7 @@ from agrajag.core.policy import Policy
 from agrajag.core.verdicts import Arrival, Verdict
 from agrajag.model.answers import CheckResult
 from agrajag.model.enums import Classification, Outcome, Status, ToolErrorCode
+from agrajag.model.events import ToolCallError
 from agrajag.model.health import ToolHealth
 
 UNMATCHED_RULE = "none"
@@ -37,7 +38,11 @@ _TELLS_THE_CLASS = frozenset({Outcome.MARKED, Outcome.COOLING_DOWN, Outcome.SUPP
 
 
 def check_result(
-    arrival: Arrival, verdict: Verdict, rule_set_hash: str, documents: Iterable[ToolHealth], policy: Policy
+    arrival: Arrival[ToolCallError],
+    verdict: Verdict,
+    rule_set_hash: str,
+    documents: Iterable[ToolHealth],
+    policy: Policy,
 ) -> CheckResult:
     """The answer to one error, given the documents that apply to its caller, narrowest first, as they stand after it.
 
@@ -76,7 +81,7 @@ def _hint(outcome: Outcome, classification: Classification) -> str | None:
     return _HINT_OF_OUTCOME.get(outcome)
 
 
-def error_code(arrival: Arrival, classification: Classification) -> ToolErrorCode:
+def error_code(arrival: Arrival[ToolCallError], classification: Classification) -> ToolErrorCode:
     """The reporter's own code where it sent one of ours; else what the error shows.
 
     Permission is DISALLOWED; an exception that means "no connection", without a status, is BACKEND_UNREACHABLE; the

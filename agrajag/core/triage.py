@@ -21,6 +21,7 @@ from agrajag.core.rules import Rule
 from agrajag.core.times import event_time
 from agrajag.core.verdicts import Arrival, Repeat, Verdict
 from agrajag.model.enums import Classification, CredentialKind, HealthAction, Outcome, Status, Trigger
+from agrajag.model.events import ToolCallError
 from agrajag.model.health import MAX_COOLDOWNS, MAX_JOBS, Cooldown
 from agrajag.model.jobs import MAX_DETAIL, DiagnosisJob
 from agrajag.model.keys import health_key
@@ -32,7 +33,7 @@ _NEVER_MARKS = frozenset({Classification.USER_PERMISSION, Classification.USER_IN
 
 
 def triage(
-    arrival: Arrival, drafts: Drafts, rules: RuleSet, policy: Policy, clock: datetime
+    arrival: Arrival[ToolCallError], drafts: Drafts, rules: RuleSet, policy: Policy, clock: datetime
 ) -> Verdict | Repeat:
     """Decide about one error and move the drafts of its tool accordingly.
 
@@ -46,7 +47,7 @@ class _Triage:
     """The decision about one error: its inputs, and the few things that several questions need."""
 
     def __init__(
-        self, arrival: Arrival, drafts: Drafts, rules: RuleSet, policy: Policy, clock: datetime
+        self, arrival: Arrival[ToolCallError], drafts: Drafts, rules: RuleSet, policy: Policy, clock: datetime
     ) -> None:
         self.arrival = arrival
         self.drafts = drafts

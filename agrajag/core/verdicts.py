@@ -1,18 +1,19 @@
 """What goes into a decision about one error and what comes out of it, as values."""
 
 from datetime import datetime
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from agrajag.core.rules import Rule
 from agrajag.model.enums import Outcome, Scope
-from agrajag.model.events import ToolCallError
 from agrajag.model.jobs import DiagnosisJob
 
+E = TypeVar("E")
 
-class Arrival(NamedTuple):
-    """One error as it came: with its id, where its producer's record first stood, and when the broker appended it."""
 
-    event: ToolCallError
+class Arrival(NamedTuple, Generic[E]):
+    """One event as it came: with its id, where its producer's record first stood, and when the broker appended it."""
+
+    event: E
     event_id: str
     origin: str
     offset: int

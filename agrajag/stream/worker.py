@@ -3,17 +3,24 @@
 import asyncio
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
+from agrajag.model.health import HealthEntry
+from agrajag.stream.deciding import Attempt, Deciding, Effective, Surroundings
 from agrajag.stream.entries import EntryCodec
 from agrajag.stream.fetches import FetchApp
 from agrajag.stream.reemission import Reemission
 from agrajag.stream.running import StreamSettings, create_app
 from agrajag.stream.steps import StrictOrder, no_failpoint
 from agrajag.stream.table import ChangelogTable
-from agrajag.stream.triaging import Effective, TriageStep
+from agrajag.stream.triaging import TriageAttempt
 from agrajag.wire.origin import Origins
 from agrajag.wire.topics import Topic, Topics
+
+AGENTS: tuple[type[Attempt[Any]], ...] = (TriageAttempt,)
+"""What a worker decides about: one agent per topic, with concurrency 1."""
+REEMITTER = "agrajag/reemission"
 
 
 def topic_labels(topics: Topics) -> dict[str, str]:
@@ -42,16 +49,30 @@ def build_worker(
         encode=codec.encode,
     )
     order = StrictOrder(app, table, failpoint, topic_label=topic_labels(topics).__getitem__)
-    step = TriageStep(topics, effective, origins, codec, clock)
+    around = Surroundings(topics, effective, origins, codec, clock)
+    for attempt in AGENTS:
+        _add_agent(app, order, around, attempt)
+    reemission = Reemission(
+        order,
+        late_record_seconds=settings.late_record_seconds,
+        publish=partial(around.published, REEMITTER),
+    )
+    app.task(reemission.run)
+    return app
 
-    @app.agent(app.fetch_topic(topics.name(Topic.TOOL_CALL_ERRORS), topics.partitions))
-    async def triage(stream: Any) -> None:
+
+def _add_agent(
+    app: FetchApp, order: StrictOrder[HealthEntry], around: Surroundings, attempt: type[Attempt[Any]]
+) -> None:
+    """The agent of one topic."""
+    step = Deciding(around, attempt)
+    topics = around.topics
+
+    async def agent(stream: Any) -> None:
         # Partitions at the same time, so that one waits for the brokers while another is decided; each in its own
         # order, by its lock. A task that raises ends the group, and so the worker.
         async with asyncio.TaskGroup() as group:
             async for fetch in stream:
                 group.create_task(order.run(fetch, step))
 
-    reemission = Reemission(order, late_record_seconds=settings.late_record_seconds, publish=step.published)
-    app.task(reemission.run)
-    return app
+    app.agent(app.fetch_topic(topics.name(attempt.source), topics.partitions), name=attempt.emitter)(agent)

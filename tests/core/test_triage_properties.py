@@ -13,6 +13,7 @@ from agrajag.core.match import RuleSet
 from agrajag.core.policy import Policy
 from agrajag.core.verdicts import Arrival, Repeat, Verdict
 from agrajag.model.enums import Classification, CredentialKind, HealthAction, Outcome, Scope, Status
+from agrajag.model.events import ToolCallError
 from agrajag.model.health import MAX_COOLDOWNS, MAX_JOBS, HealthEntry, ToolHealth
 from tests.builders import NOW, a_rule, an_error
 from tests.core.triaging import Triage, jobs_of
@@ -36,7 +37,9 @@ errors = st.fixed_dictionaries(
 steps = st.tuples(errors, st.integers(0, 1200), st.integers(-30, 30))
 
 
-def arrivals_of(tools: Triage, sequence: Sequence[tuple[dict[str, Any], int, int]]) -> list[Arrival]:
+def arrivals_of(
+    tools: Triage, sequence: Sequence[tuple[dict[str, Any], int, int]]
+) -> list[Arrival[ToolCallError]]:
     """Errors at growing append times; each happened somewhat before or, by its producer's clock, after."""
     arrivals = []
     at = NOW

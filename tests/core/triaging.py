@@ -34,13 +34,17 @@ class Triage:
         self.policy = policy or Policy()
         self.offset = 0
 
-    def arrival(self, event: ToolCallError, at: datetime = NOW, origin: str = "errors-0") -> Arrival:
+    def arrival(
+        self, event: ToolCallError, at: datetime = NOW, origin: str = "errors-0"
+    ) -> Arrival[ToolCallError]:
         """`event` as the next record of `origin`, appended at `at`."""
         self.offset += 1
         event_id = event.event_id or f"{origin}-{self.offset}"
         return Arrival(event, event_id, origin, self.offset, at, int(at.timestamp() * 1000))
 
-    def step(self, arrivals: Iterable[Arrival], clock: datetime | None = None) -> list[Verdict | Repeat]:
+    def step(
+        self, arrivals: Iterable[Arrival[ToolCallError]], clock: datetime | None = None
+    ) -> list[Verdict | Repeat]:
         """Decide all of them in one step and keep what it changed."""
         drafts = Drafts(self.table.get)
         decided = [triage(one, drafts, self.rules, self.policy, clock or one.appended_at) for one in arrivals]

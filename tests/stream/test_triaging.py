@@ -19,10 +19,11 @@ from agrajag.model.health import HealthEntry, ToolHealth
 from agrajag.model.jobs import DiagnosisJob
 from agrajag.model.keys import health_key, tool_key
 from agrajag.stream.batches import BATCH_BYTES
+from agrajag.stream.deciding import Deciding, Surroundings
 from agrajag.stream.entries import EntryCodec
 from agrajag.stream.memory import PartitionedMemory
 from agrajag.stream.steps import StepResult
-from agrajag.stream.triaging import TriageStep
+from agrajag.stream.triaging import TriageAttempt
 from agrajag.wire.origin import Origins
 from agrajag.wire.outputs import Output
 from agrajag.wire.partition import partition_for
@@ -49,7 +50,8 @@ class Partition:
                 raise RuntimeError("a bug that only this tenant's records meet")
             return bundled_rules(), Policy()
 
-        self.step = TriageStep(TOPICS, effective, Origins(TOPICS.partitions), self.codec, lambda: NOW)
+        around = Surroundings(TOPICS, effective, Origins(TOPICS.partitions), self.codec, lambda: NOW)
+        self.step = Deciding(around, TriageAttempt)
 
     def record(self, value: bytes | None, at: datetime = NOW) -> ConsumerRecord:
         """The next record of the partition."""
