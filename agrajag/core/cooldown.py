@@ -50,12 +50,17 @@ def span_for(rule: Rule, hits: int, features: Features, now: datetime, policy: P
 
     What the rule or the response states holds as stated; the default of the class backs off.
     """
-    span = rule.cooldown
-    if rule.cooldown_header is not None and (value := features.header(rule.cooldown_header)) is not None:
-        span = wait_from_header(value, now, features.header("date"))
+    span = stated_span(rule, features, now)
     if span is None:
         span = BACKOFFS[rule.classification].after(hits)
     return max(policy.capped(span), SHORTEST)
+
+
+def stated_span(rule: Rule, features: Features, now: datetime) -> timedelta | None:
+    """The span that the rule or the header it names states, before any bound; None where neither states one."""
+    if rule.cooldown_header is not None and (value := features.header(rule.cooldown_header)) is not None:
+        return wait_from_header(value, now, features.header("date"))
+    return rule.cooldown
 
 
 def is_active(cooldown: Cooldown, now: datetime) -> bool:

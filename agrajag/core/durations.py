@@ -28,3 +28,10 @@ def parse_iso_duration(text: str) -> timedelta | None:
     }
     span = timedelta(**amounts)
     return span if span <= LONGEST else None
+
+
+def span_words(span: timedelta) -> str:
+    """The span for people, such as `1 h 30 min` or `24 h`; fractions of a second only where there is nothing else."""
+    seconds = int(span.total_seconds())
+    parts = ((seconds // 3600, "h"), (seconds // 60 % 60, "min"), (seconds % 60, "s"))
+    return " ".join(f"{amount} {unit}" for amount, unit in parts if amount) or f"{span.total_seconds():g} s"

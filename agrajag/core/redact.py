@@ -62,6 +62,11 @@ def redacted(text: str) -> str:
     return _without(spans, text, len(text)) if spans else text
 
 
+def redacted_line(text: str, limit: int) -> str:
+    """The redacted start of `text` on one line, nothing in it that cannot be seen; at most `limit` characters."""
+    return " ".join(_start_of(text, limit).split())
+
+
 def _without(spans: list[tuple[int, int]], text: str, end: int) -> str:
     """The first `end` characters of `text`, with the marker for every span that begins among them."""
     pieces: list[str] = []

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agrajag.core.durations import LONGEST, parse_iso_duration
+from agrajag.core.durations import LONGEST, parse_iso_duration, span_words
 
 
 @pytest.mark.parametrize(
@@ -54,3 +54,19 @@ def test_no_text_makes_it_raise_and_no_span_is_out_of_bounds(text: str) -> None:
 def test_hours_minutes_and_seconds_add_up(hours: int, minutes: int, seconds: int) -> None:
     expected = timedelta(hours=hours, minutes=minutes, seconds=seconds)
     assert parse_iso_duration(f"PT{hours}H{minutes}M{seconds}S") == expected
+
+
+@pytest.mark.parametrize(
+    ("span", "words"),
+    [
+        (timedelta(seconds=30), "30 s"),
+        (timedelta(minutes=5), "5 min"),
+        (timedelta(hours=1, minutes=30, seconds=1), "1 h 30 min 1 s"),
+        (timedelta(hours=24), "24 h"),
+        (timedelta(days=3), "72 h"),
+        (timedelta(milliseconds=250), "0.25 s"),
+        (timedelta(0), "0 s"),
+    ],
+)
+def test_a_span_is_told_in_hours_minutes_and_seconds(span: timedelta, words: str) -> None:
+    assert span_words(span) == words

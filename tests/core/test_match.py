@@ -25,17 +25,17 @@ def _ranges() -> st.SearchStrategy[tuple[int, int]]:
     return st.tuples(_STATUSES, _STATUSES).map(lambda ends: (min(ends), max(ends)))
 
 
-_SELECTORS = st.builds(
+SELECTORS = st.builds(
     Selectors,
     http_statuses=st.none() | _ranges(),
     exception_types=st.lists(st.sampled_from(_CLASSES), max_size=2).map(tuple),
     body_contains=st.lists(st.sampled_from(_WORDS), max_size=2).map(tuple),
     error_code=st.none() | st.sampled_from(_CODES),
 )
-_RULES = st.lists(_SELECTORS, max_size=40).map(
+_RULES = st.lists(SELECTORS, max_size=40).map(
     lambda selectors: [a_rule(f"rule-{position}", match=match) for position, match in enumerate(selectors)]
 )
-_EVENTS = st.builds(
+EVENTS = st.builds(
     an_error,
     http_status=st.none() | _STATUSES,
     exception_type=st.none() | st.sampled_from([*_CLASSES, "ConnectionRefusedError"]),
@@ -68,7 +68,7 @@ def _walked(rules: list[Rule], features: Features) -> Rule | None:
 
 
 @settings(max_examples=200, deadline=None)
-@given(_RULES, st.lists(_EVENTS, min_size=1, max_size=6))
+@given(_RULES, st.lists(EVENTS, min_size=1, max_size=6))
 def test_the_first_match_is_always_the_one_a_plain_walk_finds(rules: list[Rule], events: list[Any]) -> None:
     compiled = RuleSet(rules)
     for event in events:
