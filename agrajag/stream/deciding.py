@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from typing import ClassVar, Generic, Protocol, TypeAlias, TypeVar
+from typing import ClassVar, Generic, TypeAlias, TypeVar
 
 import structlog
 from aiokafka import ConsumerRecord
@@ -47,16 +47,7 @@ Effective: TypeAlias = Callable[[str, str | None], tuple[RuleSet, Policy]]
 """The rules and the policy in force for a tenant and project."""
 
 
-class AboutATool(Protocol):
-    """What every record has that an agent decides about."""
-
-    @property
-    def tenant_id(self) -> str: ...
-    @property
-    def tool_name(self) -> str: ...
-
-
-E = TypeVar("E", bound=AboutATool)
+E = TypeVar("E")
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +111,10 @@ class Attempt(ABC, Generic[E]):
         """The event that a record holds. InputError with a DeadLetterReason where it holds none."""
 
     @abstractmethod
+    def key(self, event: E) -> str:
+        """The key under which the event's record belongs; it says on which partition."""
+
+    @abstractmethod
     def event_id(self, event: E) -> str | None:
         """What names the event, if it says so itself."""
 
@@ -174,7 +169,7 @@ class Attempt(ABC, Generic[E]):
         around = self.around
         origin = around.origins.of(record)
         event = self.decode(record, origin)
-        key = tool_key(event.tenant_id, event.tool_name).encode()
+        key = self.key(event).encode()
         right = partition_for(key, around.topics.partitions)
         if right != record.partition:
             self._republished += 1

@@ -47,6 +47,10 @@ class TriageAttempt(Attempt[ToolCallError]):
         """The error that a record reports."""
         return decode(ToolCallError, record, origin)
 
+    def key(self, event: ToolCallError) -> str:
+        """That of its tool."""
+        return tool_key(event.tenant_id, event.tool_name)
+
     def event_id(self, event: ToolCallError) -> str | None:
         """The producer's own id."""
         return event.event_id
