@@ -1,4 +1,4 @@
-"""The numbers that decisions use, with the defaults of the specification; a tenant may override them."""
+"""The numbers and switches that decisions use, with the defaults of the specification; a tenant may override them."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -7,14 +7,30 @@ COOLDOWN_FLOOR = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
+class Tools:
+    """The tools that a switch is about: all of them, or those named."""
+
+    every: bool = False
+    names: frozenset[str] = frozenset()
+
+    def __contains__(self, tool_name: str) -> bool:
+        return self.every or tool_name in self.names
+
+
+NO_TOOLS = Tools()
+ALL_TOOLS = Tools(every=True)
+
+
+@dataclass(frozen=True, slots=True)
 class Policy:
-    """Spans and sizes of Layer 1.
+    """Spans, sizes and switches of Layer 1.
 
     `cooldown_max` caps every automatic cooldown and recovery time, and is never below an hour (`agrajag.cooldown.max`).
     `hits_memory` is how long after its end a cooldown is remembered, so that the next one is longer. `freshness` is how
     long a diagnosis answers for its signature (spec agrajag §8.2). `lease` is how long a job counts as in flight.
     `late_after` is the age at which an error says nothing about now. `answer_all` publishes a check result for every
-    error, not only for those that ask.
+    error, not only for those that ask. `never_diagnosed` are tools for which no diagnosis begins, `never_down` those
+    that nothing but a person or a lost connection makes DOWN.
     """
 
     cooldown_max: timedelta = timedelta(hours=24)
@@ -25,6 +41,8 @@ class Policy:
     unconfirmed_after: timedelta = timedelta(hours=24)
     history_size: int = 20
     answer_all: bool = False
+    never_diagnosed: Tools = NO_TOOLS
+    never_down: Tools = NO_TOOLS
 
     def capped(self, span: timedelta) -> timedelta:
         """`span`, at most the greater of `cooldown_max` and one hour."""

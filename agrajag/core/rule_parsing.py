@@ -6,7 +6,6 @@ reading it.
 """
 
 import re
-import reprlib
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import timedelta
@@ -16,53 +15,35 @@ from pydantic import TypeAdapter, ValidationError
 
 from agrajag.core.durations import parse_iso_duration
 from agrajag.core.rules import Layer, Problem, Rule, Selectors
+from agrajag.core.shown import MAX_NAME, field_name, shown
 from agrajag.model.enums import Classification, HealthAction
 from agrajag.model.wire_model import Signature
 
 MAX_RULES = 10_000
-MAX_NAME = 120
 MAX_TEXT = 500
 _SIGNATURE: TypeAdapter[str] = TypeAdapter(Signature)
 _UNUSABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 
 
 class _Rejected(Exception):
-    def __init__(self, field_name: str, reason: str) -> None:
+    def __init__(self, where: str, reason: str) -> None:
         super().__init__(reason)
-        self.field = field_name
+        self.field = where
         self.reason = reason
 
 
-class _Brief(reprlib.Repr):
-    """Shows a wrong value in a few words, whatever it is: aliases can make a small file's value endless."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.maxlevel = 2
-        self.maxstring = self.maxother = 80
-
-    def repr_int(self, x: int, level: int) -> str:
-        return repr(x) if x.bit_length() <= MAX_NAME else f"a number of {x.bit_length()} bits"
-
-
-_shown = _Brief().repr
-
-
-def _field(name: object) -> str:
-    return name[:MAX_NAME] if isinstance(name, str) and name else _shown(name)
+def unusable(source: str, field: str, reason: str) -> Layer:
+    """The layer of a file that could not be read as one."""
+    return Layer(source, problems=(Problem(source, None, field, reason),), usable=False)
 
 
 def parse_layer(data: object, source: str) -> Layer:
     """Check the parsed content of a rule file. Never raises: everything wrong is a `Problem`."""
     if not isinstance(data, Mapping) or not isinstance(data.get("patterns"), list):
-        return Layer(
-            source,
-            (),
-            (Problem(source, None, "patterns", "the file must be a mapping with a list `patterns`"),),
-        )
+        return unusable(source, "patterns", "the file must be a mapping with a list `patterns`")
     if len(data["patterns"]) > MAX_RULES:
         reason = f"the file has {len(data['patterns']):,} rules; at most {MAX_RULES:,} are allowed"
-        return Layer(source, (), (Problem(source, None, "patterns", reason),))
+        return unusable(source, "patterns", reason)
     rules: dict[tuple[str, bool], Rule] = {}
     problems: list[Problem] = []
     for position, entry in enumerate(data["patterns"], start=1):
@@ -82,7 +63,7 @@ def _rule(entry: object) -> Rule:
     if not isinstance(entry, Mapping):
         raise _Rejected("patterns", "every entry must be a mapping")
     if unknown := [name for name in entry if name not in _FIELDS]:
-        raise _Rejected(_field(unknown[0]), f"unknown field; known are {', '.join(_FIELDS)}")
+        raise _Rejected(field_name(unknown[0]), f"unknown field; known are {', '.join(_FIELDS)}")
     for required in ("id", "match", "signature", "classification"):
         if required not in entry:
             raise _Rejected(required, "is required")
@@ -122,7 +103,7 @@ def _selectors(given: object) -> Selectors:
         reader = _SELECTORS.get(name) if isinstance(name, str) else None
         if reader is None:
             raise _Rejected(
-                f"match.{_field(name)}",
+                f"match.{field_name(name)}",
                 f"unknown selector; known are {', '.join(_SELECTORS)}",
             )
         selectors = reader(selectors, value, f"match.{name}")
@@ -164,7 +145,7 @@ def _body_contains(selectors: Selectors, value: object, where: str) -> Selectors
 def _error_code(selectors: Selectors, value: object, where: str) -> Selectors:
     if isinstance(value, int) and not isinstance(value, bool):
         if value.bit_length() > MAX_NAME:
-            raise _Rejected(where, f"{_shown(value)} is no error code")
+            raise _Rejected(where, f"{shown(value)} is no error code")
         return replace(selectors, error_code=str(value))
     return replace(selectors, error_code=_name(value, where))
 
@@ -180,7 +161,7 @@ _SELECTORS: dict[str, Callable[[Selectors, object, str], Selectors]] = {
 
 def _status(value: object, where: str) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 100 <= value <= 599:
-        raise _Rejected(where, f"{_shown(value)} is no HTTP status; a number from 100 to 599 is")
+        raise _Rejected(where, f"{shown(value)} is no HTTP status; a number from 100 to 599 is")
     return value
 
 
@@ -192,7 +173,7 @@ def _texts(value: object, where: str) -> tuple[str, ...]:
 
 def _text(value: object, where: str, limit: int) -> str:
     if not isinstance(value, str) or not value.strip():
-        raise _Rejected(where, f"{_shown(value)} is not a text with something in it")
+        raise _Rejected(where, f"{shown(value)} is not a text with something in it")
     if len(value) > limit:
         raise _Rejected(where, f"is {len(value)} characters long; at most {limit} are allowed")
     if _UNUSABLE.search(value) is not None:
@@ -214,7 +195,7 @@ def _name(value: object, where: str) -> str:
 
 def _flag(value: object, where: str) -> bool:
     if not isinstance(value, bool):
-        raise _Rejected(where, f"{_shown(value)} is neither true nor false")
+        raise _Rejected(where, f"{shown(value)} is neither true nor false")
     return value
 
 
@@ -223,7 +204,7 @@ def _classification(value: object) -> Classification:
         classification = Classification(value if isinstance(value, str) else "")
     except ValueError:
         allowed = ", ".join(name for name in Classification if name is not Classification.WORKING)
-        raise _Rejected("classification", f"{_shown(value)} is none of {allowed}") from None
+        raise _Rejected("classification", f"{shown(value)} is none of {allowed}") from None
     if classification is Classification.WORKING:
         raise _Rejected("classification", "an error never shows that a tool is WORKING")
     return classification
@@ -233,7 +214,7 @@ def _health_action(value: object) -> HealthAction:
     for action in HealthAction:
         if isinstance(value, str) and value.lower() == action.value.lower():
             return action
-    raise _Rejected("healthAction", f"{_shown(value)} is none of {', '.join(HealthAction)}")
+    raise _Rejected("healthAction", f"{shown(value)} is none of {', '.join(HealthAction)}")
 
 
 def _with_cooldown(rule: Rule, value: Any) -> Rule:
@@ -241,13 +222,13 @@ def _with_cooldown(rule: Rule, value: Any) -> Rule:
         return rule
     if not isinstance(value, str):
         raise _Rejected(
-            "cooldown", f"{_shown(value)} is neither an ISO 8601 duration such as PT5M nor header:<name>"
+            "cooldown", f"{shown(value)} is neither an ISO 8601 duration such as PT5M nor header:<name>"
         )
     if value.startswith("header:"):
         return replace(rule, cooldown_header=_name(value.removeprefix("header:").strip(), "cooldown").lower())
     span = parse_iso_duration(value)
     if span is None or span <= timedelta(0):
         raise _Rejected(
-            "cooldown", f"{_shown(value)} is no positive ISO 8601 duration in weeks to seconds, such as PT5M"
+            "cooldown", f"{shown(value)} is no positive ISO 8601 duration in weeks to seconds, such as PT5M"
         )
     return replace(rule, cooldown=span)

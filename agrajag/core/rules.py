@@ -45,7 +45,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Why one rule, or a whole file where `rule_id` is None, is not in force."""
+    """Why one rule, or a whole file or setting where `rule_id` is None, is not in force."""
 
     source: str
     rule_id: str | None
@@ -64,6 +64,8 @@ class Layer:
     source: str
     rules: tuple[Rule, ...] = ()
     problems: tuple[Problem, ...] = field(default=())
+    usable: bool = True
+    """False for a file that could not be read as one, which is not the same as a file without rules."""
 
 
 def merge(layers: Iterable[Sequence[Rule]], *, on_trial: bool = False) -> tuple[Rule, ...]:

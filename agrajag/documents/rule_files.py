@@ -1,50 +1,51 @@
-"""Read rule files into layers: YAML in, checked rules and problems out."""
+"""Read rule files and settings into layers: YAML in, checked values and problems out."""
 
-from functools import lru_cache
-from importlib import resources
-
-import yaml
+from functools import cache
 
 from agrajag.core.match import RuleSet, compiled
-from agrajag.core.rule_parsing import parse_layer
-from agrajag.core.rules import Layer, Problem
+from agrajag.core.policy_parsing import SettingsLayer, parse_settings, unusable_settings
+from agrajag.core.rule_parsing import parse_layer, unusable
+from agrajag.core.rules import Layer
+from agrajag.documents.cascade import RULES_PATH, SETTINGS_PATH, bundled_documents, bundled_source
+from agrajag.documents.yaml_text import NotYaml, read_yaml
 from agrajag.errors import ConfigError
-
-RULES_PATH = "_vance/agrajag/error-patterns.yaml"
-MAX_CHARACTERS = 4_000_000
-"""The longest rule file that is read: ten thousand rules of usual size are half of it."""
-# libyaml, where PyYAML was built with it: a fifth of the time, and it refuses deep nesting by itself.
-_LOADER: type[yaml.SafeLoader] | type[yaml.CSafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-# PyYAML lets the errors of its own constructors out, as for `!!timestamp soon`.
-_UNREADABLE = (yaml.YAMLError, RecursionError, ValueError, LookupError, AttributeError, TypeError)
 
 
 def read_layer(text: str, source: str) -> Layer:
     """The layer that a rule file's text holds. Never raises: text that is no YAML is a problem of the whole file."""
-    if len(text) > MAX_CHARACTERS:
-        reason = f"has {len(text):,} characters; at most {MAX_CHARACTERS:,} are read"
-        return Layer(source, (), (Problem(source, None, "file", reason),))
     try:
-        data = yaml.load(text, _LOADER)  # noqa: S506 - both are safe loaders
-    except _UNREADABLE as error:
-        reason = " ".join(f"{type(error).__name__}: {error}".split())[:300]
-        return Layer(source, (), (Problem(source, None, "yaml", reason),))
-    return parse_layer(data, source)
+        return parse_layer(read_yaml(text), source)
+    except NotYaml as error:
+        return unusable(source, error.field, str(error))
 
 
-@lru_cache(maxsize=1)
+def read_settings(text: str, source: str) -> SettingsLayer:
+    """The values that a settings document's text holds. Never raises, as `read_layer`."""
+    try:
+        return parse_settings(read_yaml(text), source)
+    except NotYaml as error:
+        return unusable_settings(source, error.field, str(error))
+
+
+@cache
 def bundled_layer() -> Layer:
     """The rules that come with the package. A problem in them is a broken installation and stops the start."""
-    source = f"agrajag/defaults/{RULES_PATH}"
-    layer = read_layer(
-        resources.files("agrajag").joinpath(f"defaults/{RULES_PATH}").read_text("utf-8"), source
-    )
+    layer = read_layer(bundled_documents()[RULES_PATH], bundled_source(RULES_PATH))
     if layer.problems:
         raise ConfigError(*map(str, layer.problems))
     return layer
 
 
-@lru_cache(maxsize=1)
+@cache
+def bundled_settings() -> SettingsLayer:
+    """The settings that come with the package; what they leave open is the operator's to say."""
+    settings = read_settings(bundled_documents()[SETTINGS_PATH], bundled_source(SETTINGS_PATH))
+    if settings.problems:
+        raise ConfigError(*map(str, settings.problems))
+    return settings
+
+
+@cache
 def bundled_rules() -> RuleSet:
     """The rule set of a tenant and project that have no rules of their own."""
     return compiled([bundled_layer().rules])

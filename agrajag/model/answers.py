@@ -23,6 +23,9 @@ from agrajag.model.wire_model import VISIBLE, Count, Duration, Id, Note, ScopeId
 RuleId = Annotated[str, StringConstraints(min_length=1, max_length=120)]
 Hash = Annotated[str, StringConstraints(max_length=128)]
 
+MAX_CONTENT = 2_000_000
+"""The longest document, in characters: ten thousand rules of usual size."""
+
 
 class CheckResult(WireModel):
     """What Layer 1 tells the caller about one error, in the turn after it (spec agrajag §4.1).
@@ -130,7 +133,7 @@ class Document(WireModel):
     tenant_id: Id
     project_id: Id | None = None
     path: Annotated[str, StringConstraints(min_length=1, max_length=512, pattern=VISIBLE)]
-    content: Annotated[str, StringConstraints(max_length=900_000)]
+    content: Annotated[str, StringConstraints(max_length=MAX_CONTENT)]
     content_hash: Hash
     revision: Count
     by: Id | None = None

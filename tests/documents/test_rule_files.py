@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from agrajag.core.cooldown import span_for
 from agrajag.core.policy import Policy
 from agrajag.core.rules import Rule, merge
-from agrajag.documents.rule_files import MAX_CHARACTERS, bundled_layer, bundled_rules, read_layer
+from agrajag.documents.rule_files import bundled_layer, bundled_rules, read_layer
+from agrajag.model.answers import MAX_CONTENT
 from agrajag.model.enums import Classification, HealthAction
 from tests.builders import NOW, features_of
 
@@ -187,7 +188,7 @@ def test_a_text_of_ten_megabytes_is_refused_unread() -> None:
     assert time.process_time() - started < 0.1
     assert layer.rules == ()
     assert [str(problem) for problem in layer.problems] == [
-        f"acme/rules.yaml: file: has {len(text):,} characters; at most {MAX_CHARACTERS:,} are read"
+        f"acme/rules.yaml: file: has {len(text):,} characters; at most {MAX_CONTENT:,} are read"
     ]
 
 

@@ -1,0 +1,173 @@
+"""Works out what is in force for every tenant and project: the rules and the policy, from one snapshot of documents.
+
+A rulebook never changes: whoever holds one judges by whole rule sets only. One bad rule or value is rejected alone; of
+a file that is unusable as a whole what it said before stays in force, for as long as there is a rulebook before.
+Tenants and projects without documents share one rule set, as do those whose documents are equal.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Generic, NamedTuple, TypeVar
+
+from agrajag.core.lint import lint
+from agrajag.core.match import RuleSet, compiled
+from agrajag.core.policy import Policy
+from agrajag.core.policy_parsing import SettingsLayer, with_settings
+from agrajag.core.rules import Layer, Problem
+from agrajag.documents.cascade import RULES_PATH, SETTINGS_PATH, Cascade, DocumentName
+from agrajag.documents.rule_files import (
+    bundled_layer,
+    bundled_rules,
+    bundled_settings,
+    read_layer,
+    read_settings,
+)
+
+L = TypeVar("L", Layer, SettingsLayer)
+
+
+@dataclass(frozen=True, slots=True)
+class InForce:
+    """What holds for one tenant and project.
+
+    `layers` are the rule files that `rules` were merged from, widest first, each as it is in force. `problems` say what
+    of the documents is not in force, `warnings` what is and probably should not be.
+    """
+
+    rules: RuleSet
+    policy: Policy
+    layers: tuple[Layer, ...]
+    problems: tuple[Problem, ...] = ()
+    warnings: tuple[Problem, ...] = ()
+
+
+class _Reading(NamedTuple, Generic[L]):
+    """A document as it is in force: where its text is unusable, with what it said before."""
+
+    content: str
+    layer: L
+
+
+class _Compiled(NamedTuple):
+    """A rule set with what is odd about it; `layers` are those of its first owner."""
+
+    rules: RuleSet
+    layers: tuple[Layer, ...]
+    warnings: tuple[Problem, ...]
+
+    def warnings_for(self, layers: tuple[Layer, ...]) -> tuple[Problem, ...]:
+        """The same about equal layers of somebody else."""
+        names = {first.source: own.source for first, own in zip(self.layers, layers, strict=True)}
+        return tuple(replace(warning, source=names[warning.source]) for warning in self.warnings)
+
+
+class Rulebook:
+    """The rules and policies of all tenants and projects.
+
+    `defaults` is what holds where no settings document says otherwise. `before` is the rulebook that this one replaces:
+    what has not changed is taken from it and not read again.
+    """
+
+    def __init__(
+        self, cascade: Cascade, defaults: Policy | None = None, before: "Rulebook | None" = None
+    ) -> None:
+        self.cascade = cascade
+        self._rules: dict[DocumentName, _Reading[Layer]] = _read(
+            cascade, RULES_PATH, read_layer, before._rules if before else {}
+        )
+        self._settings: dict[DocumentName, _Reading[SettingsLayer]] = _read(
+            cascade, SETTINGS_PATH, read_settings, before._settings if before else {}
+        )
+        bundled = bundled_layer()
+        self._compiled: dict[tuple[int, ...], _Compiled] = {
+            (id(bundled.rules),): _Compiled(bundled_rules(), (bundled,), ())
+        }
+        policy = with_settings(defaults or Policy(), [bundled_settings()])
+        self._everybody = InForce(bundled_rules(), policy, (bundled,))
+        self._own: dict[tuple[str, str | None], InForce] = {}
+        for owner in sorted(
+            cascade.owners((RULES_PATH, SETTINGS_PATH)), key=lambda owner: (owner[0], owner[1] or "")
+        ):
+            self._own[owner] = self._worked_out(*owner, before)
+
+    def in_force(self, tenant_id: str, project_id: str | None) -> InForce:
+        """What holds for a tenant's project, or for what belongs to no project of it."""
+        found = self._own.get((tenant_id, project_id)) or self._own.get((tenant_id, None))
+        return found or self._everybody
+
+    def effective(self, tenant_id: str, project_id: str | None) -> tuple[RuleSet, Policy]:
+        """The same, as decisions need it."""
+        found = self.in_force(tenant_id, project_id)
+        return found.rules, found.policy
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """Everything in all documents that is not in force, each once."""
+        rules = [problem for reading in self._rules.values() for problem in reading.layer.problems]
+        settings = [problem for reading in self._settings.values() for problem in reading.layer.problems]
+        return (*rules, *settings)
+
+    @property
+    def warnings(self) -> tuple[Problem, ...]:
+        """Everything that is in force and probably should not be, each once."""
+        return tuple(dict.fromkeys(warning for found in self._own.values() for warning in found.warnings))
+
+    def _worked_out(self, tenant_id: str, project_id: str | None, before: "Rulebook | None") -> InForce:
+        names = [DocumentName(tenant_id, None, RULES_PATH), DocumentName(tenant_id, project_id, RULES_PATH)]
+        own = [self._rules[name].layer for name in dict.fromkeys(names) if name in self._rules]
+        layers = (bundled_layer(), *own)
+        settings = [
+            self._settings[name].layer
+            for name in dict.fromkeys(name._replace(path=SETTINGS_PATH) for name in names)
+            if name in self._settings
+        ]
+        problems = [problem for layer in own for problem in layer.problems]
+        problems += [problem for layer in settings for problem in layer.problems]
+        policy = with_settings(self._everybody.policy, settings)
+        found = self._compile(layers, before)
+        return InForce(found.rules, policy, layers, tuple(problems), found.warnings_for(layers))
+
+    def _compile(self, layers: tuple[Layer, ...], before: "Rulebook | None") -> _Compiled:
+        # Equal texts are read into the very same rules, which live as long as their readings; so identity is enough.
+        key = tuple(id(layer.rules) for layer in layers)
+        known = self._compiled.get(key) or (before._compiled.get(key) if before else None)
+        if known is None:
+            rules = compiled(layer.rules for layer in layers)
+            known = _Compiled(rules, layers, lint(layers))
+        self._compiled[key] = known
+        return known
+
+
+def _read(
+    cascade: Cascade, path: str, read: Callable[[str, str], L], before: Mapping[DocumentName, _Reading[L]]
+) -> dict[DocumentName, _Reading[L]]:
+    """Every document at `path`. Equal texts are read once."""
+    by_content = {reading.content: reading.layer for reading in before.values() if reading.layer.usable}
+    found: dict[DocumentName, _Reading[L]] = {}
+    for name, content in cascade.documents.items():
+        if name.path != path:
+            continue
+        known = before.get(name)
+        if known is not None and known.content == content:
+            found[name] = known
+            continue
+        layer = _called(by_content.get(content) or read(content, str(name)), str(name))
+        if layer.usable:
+            by_content[content] = layer
+        elif known is not None:
+            layer = _still(known.layer, layer.problems)
+        found[name] = _Reading(content, layer)
+    return found
+
+
+def _called(layer: L, source: str) -> L:
+    """The same layer under the name of another document."""
+    if layer.source == source:
+        return layer
+    problems = tuple(replace(problem, source=source) for problem in layer.problems)
+    return replace(layer, source=source, problems=problems)
+
+
+def _still(layer: L, problems: tuple[Problem, ...]) -> L:
+    """What a layer said before its document became unusable, with the reasons why it did."""
+    return replace(layer, problems=problems, usable=False)

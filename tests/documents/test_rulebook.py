@@ -1,0 +1,202 @@
+"""What is in force for whom: merged as the specification says, never by half, and kept where a text is unusable."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agrajag.core.policy import ALL_TOOLS, Policy, Tools
+from agrajag.core.rule_parsing import MAX_RULES
+from agrajag.core.rules import merge
+from agrajag.documents.cascade import DocumentName
+from agrajag.documents.rule_files import bundled_layer, bundled_rules, read_layer
+from agrajag.documents.rulebook import Rulebook
+from agrajag.model.enums import Classification
+from tests.builders import features_of
+from tests.documents.texts import a_cascade, a_rule_file, a_rule_text, rules_at, settings_at
+
+_BROKEN = "patterns: [\n"
+
+
+def _ids(book: Rulebook, tenant: str = "acme", project: str | None = None) -> list[str]:
+    return [rule.id for rule in book.in_force(tenant, project).rules.rules]
+
+
+def test_without_documents_everybody_has_the_bundled_rules_and_the_defaults() -> None:
+    book = Rulebook(a_cascade(), Policy(history_size=7))
+    assert book.effective("acme", "essays") == (bundled_rules(), Policy(history_size=7))
+    assert book.problems == ()
+
+
+def test_a_tenants_rule_holds_in_its_projects_and_for_nobody_else() -> None:
+    book = Rulebook(a_cascade([(rules_at("acme"), a_rule_file("teapot"))]))
+    assert _ids(book)[-2:] == ["teapot", "fallback"]
+    assert _ids(book, "acme", "essays") == _ids(book)
+    assert book.effective("globex", None)[0] is bundled_rules()
+
+
+def test_a_project_merges_over_its_tenant() -> None:
+    tenant = a_rule_file("teapot", a_rule_text("http-403", note="tenant"))
+    project = a_rule_file("kettle", a_rule_text("http-403", note="project"))
+    book = Rulebook(a_cascade([(rules_at("acme"), tenant), (rules_at("acme", "essays"), project)]))
+    assert _ids(book, "acme", "essays")[-3:] == ["teapot", "kettle", "fallback"]
+    notes = {
+        project: book.in_force("acme", project).rules.rules[2].note for project in (None, "novels", "essays")
+    }
+    assert notes == {None: "tenant", "novels": "tenant", "essays": "project"}
+    layers = book.in_force("acme", "essays").layers
+    assert layers[0] is bundled_layer()
+    assert [layer.source for layer in layers[1:]] == [str(rules_at("acme")), str(rules_at("acme", "essays"))]
+
+
+def test_one_bad_rule_is_rejected_alone_and_named() -> None:
+    text = a_rule_file(
+        "teapot", a_rule_text("worn", classification="WORKING"), a_rule_text("typo", match={"status": 4})
+    )
+    book = Rulebook(a_cascade([(rules_at("acme"), text)]))
+    assert _ids(book)[-2:] == ["teapot", "fallback"]
+    found = book.in_force("acme", "essays").problems
+    assert [(problem.source, problem.rule_id, problem.field) for problem in found] == [
+        (str(rules_at("acme")), "worn", "classification"),
+        (str(rules_at("acme")), "typo", "match.status"),
+    ]
+    assert book.problems == found
+
+
+@pytest.mark.parametrize(
+    "broken", [_BROKEN, "rules: []", "", "- a", "patterns:\n" + "- {}\n" * (MAX_RULES + 1)]
+)
+def test_a_file_that_becomes_unusable_keeps_what_it_said_and_says_why(broken: str) -> None:
+    before = Rulebook(a_cascade([(rules_at("acme"), a_rule_file("teapot"))]))
+    book = Rulebook(a_cascade([(rules_at("acme"), broken)]), before=before)
+    assert book.effective("acme", None)[0].hash == before.effective("acme", None)[0].hash
+    (problem,) = book.in_force("acme", None).problems
+    assert (problem.source, problem.rule_id) == (str(rules_at("acme")), None)
+    again = Rulebook(a_cascade([(rules_at("acme"), broken + "# more")]), before=book)
+    assert _ids(again) == _ids(before)
+    mended = Rulebook(a_cascade([(rules_at("acme"), a_rule_file("kettle"))]), before=again)
+    assert _ids(mended)[-2:] == ["kettle", "fallback"]
+    assert mended.problems == ()
+
+
+def test_a_file_that_was_never_usable_says_nothing() -> None:
+    book = Rulebook(a_cascade([(rules_at("acme"), _BROKEN)]))
+    assert _ids(book) == [rule.id for rule in bundled_rules().rules]
+    assert len(book.problems) == 1
+
+
+def test_a_document_that_is_removed_leaves_nothing_behind() -> None:
+    before = Rulebook(
+        a_cascade(
+            [(rules_at("acme"), a_rule_file("teapot")), (settings_at("acme"), "agrajag.answer.all: true")]
+        )
+    )
+    book = Rulebook(a_cascade(), before=before)
+    assert book.effective("acme", None) == (bundled_rules(), Policy())
+
+
+def test_a_tenant_may_replace_the_fallback() -> None:
+    text = a_rule_file(a_rule_text("fallback", match={}))
+    book = Rulebook(a_cascade([(rules_at("acme"), text)]))
+    assert _ids(book) == [rule.id for rule in bundled_rules().rules]
+    rule = book.effective("acme", None)[0].first_match(features_of())
+    assert rule is not None
+    assert rule.classification is Classification.USER_INPUT
+    assert book.warnings == ()
+
+
+def test_a_fallback_that_matches_not_everything_is_warned_about() -> None:
+    book = Rulebook(a_cascade([(rules_at("acme"), a_rule_file("fallback"))]))
+    (warning,) = book.warnings
+    assert (warning.source, warning.field) == (str(rules_at("acme")), "patterns")
+
+
+def test_a_rule_that_can_never_match_is_warned_about_at_its_document() -> None:
+    shadowed = a_rule_text("mine", match={"httpStatus": 503, "bodyContains": ["maintenance"]})
+    documents = [
+        (rules_at("acme"), a_rule_file(shadowed)),
+        (rules_at("acme", "essays"), a_rule_file("teapot")),
+    ]
+    book = Rulebook(a_cascade([*documents, (rules_at("globex"), a_rule_file(shadowed))]))
+    warning, elsewhere = book.warnings
+    assert (warning.source, warning.rule_id) == (str(rules_at("acme")), "mine")
+    assert elsewhere == replace(warning, source=str(rules_at("globex")))
+    assert "'http-5xx'" in warning.reason
+    assert book.in_force("acme", "essays").warnings == (warning,)
+    before = a_rule_text(
+        "mine", match={"httpStatus": 503, "bodyContains": ["maintenance"]}, before="http-5xx"
+    )
+    assert Rulebook(a_cascade([(rules_at("acme"), a_rule_file(before))])).warnings == ()
+
+
+def test_equal_documents_share_one_rule_set_and_what_did_not_change_is_not_read_again() -> None:
+    text = a_rule_file("teapot")
+    tenants = [(rules_at(f"tenant-{number}"), text) for number in range(50)]
+    before = Rulebook(a_cascade(tenants))
+    assert len({id(before.effective(f"tenant-{number}", "p")[0]) for number in range(50)}) == 1
+    book = Rulebook(a_cascade([*tenants[1:], (rules_at("tenant-0"), a_rule_file("kettle"))]), before=before)
+    assert book.effective("tenant-1", None)[0] is before.effective("tenant-1", None)[0]
+    assert _ids(book, "tenant-0")[-2:] == ["kettle", "fallback"]
+
+
+def test_settings_come_from_the_narrowest_document_that_has_a_usable_value() -> None:
+    tenant = "agrajag.cooldown.max: PT6H\nagrajag.answer.all: true\nagrajag.diagnosis.never: [search]\n"
+    project = "agrajag.cooldown.max: PT30M\nagrajag.answer.al: true\nagrajag.diagnosis.never: true\n"
+    documents = [(settings_at("acme"), tenant), (settings_at("acme", "essays"), project)]
+    book = Rulebook(a_cascade(documents), Policy(freshness=timedelta(minutes=1)))
+    policy = book.effective("acme", "novels")[1]
+    assert (policy.cooldown_max, policy.answer_all) == (timedelta(hours=6), True)
+    assert policy.never_diagnosed == Tools(names=frozenset({"search"}))
+    narrow = book.effective("acme", "essays")[1]
+    assert (narrow.cooldown_max, narrow.never_diagnosed) == (timedelta(hours=6), ALL_TOOLS)
+    assert narrow.freshness == timedelta(minutes=1)
+    found = book.in_force("acme", "essays").problems
+    assert [(problem.source, problem.field) for problem in found] == [
+        (str(settings_at("acme", "essays")), "agrajag.cooldown.max"),
+        (str(settings_at("acme", "essays")), "agrajag.answer.al"),
+    ]
+    assert book.effective("globex", None)[1] == Policy(freshness=timedelta(minutes=1))
+
+
+def test_settings_that_become_unusable_keep_what_they_said() -> None:
+    before = Rulebook(a_cascade([(settings_at("acme"), "agrajag.answer.all: true")]))
+    book = Rulebook(a_cascade([(settings_at("acme"), "{")]), before=before)
+    assert book.effective("acme", None)[1].answer_all
+    assert [problem.field for problem in book.problems] == ["yaml"]
+
+
+_FILES = st.sampled_from(
+    [
+        a_rule_file(),
+        a_rule_file("a"),
+        a_rule_file("a", "b"),
+        a_rule_file(a_rule_text("http-403", note="x"), "c"),
+        a_rule_file(a_rule_text("fallback", match={})),
+        a_rule_file(a_rule_text("a", cooldown="soon"), "b"),
+        _BROKEN,
+    ]
+)
+_NAMES = st.builds(
+    rules_at, st.sampled_from(["acme", "globex"]), st.none() | st.sampled_from(["essays", "novels"])
+)
+
+
+@given(st.lists(st.dictionaries(_NAMES, _FILES, max_size=5), min_size=1, max_size=5))
+def test_after_any_changes_a_rule_set_is_always_the_merge_of_whole_last_good_files(
+    history: list[dict[DocumentName, str]],
+) -> None:
+    book: Rulebook | None = None
+    good: dict[DocumentName, str] = {}
+    for documents in history:
+        book = Rulebook(a_cascade(documents.items()), before=book)
+        good = {
+            name: text if read_layer(text, "x").usable else good.get(name, "patterns: []")
+            for name, text in documents.items()
+        }
+        for tenant in ("acme", "globex"):
+            for project in (None, "essays", "novels"):
+                names = dict.fromkeys([rules_at(tenant), rules_at(tenant, project)])
+                layers = [read_layer(good[name], "x").rules for name in names if name in good]
+                assert book.effective(tenant, project)[0].rules == merge([bundled_layer().rules, *layers])
