@@ -42,16 +42,24 @@ class CheckResult(WireModel):
     scope_id: ScopeId
     user_id: Id | None = None
     rule_id: RuleId
+    """The rule that matched."""
     rule_set_hash: Hash
+    """Names the very rules that decided."""
     error_signature: Signature
     classification: Classification
     outcome: Outcome
     error_code: ToolErrorCode
+    """What to tell the caller in one word."""
     status: Status
+    """Of the document that speaks for the caller, after this error."""
     cooldown_until: Time | None = None
+    """Until when the same error begins no new diagnosis."""
     expected_recovery_at: Time | None = None
+    """When the tool is expected to work again."""
     job_id: Id | None = None
+    """The diagnosis that was begun or joined."""
     hint: Note | None = None
+    """Plain text for the model, such as that a diagnosis is pending."""
     at: Time
     otel: TraceContext | None = None
 
@@ -60,6 +68,7 @@ class HealthCommand(WireModel):
     """What a person or a service engine asks of one health document; repeatable by `command_id`."""
 
     command_id: Id
+    """The same each time it is sent: a repeat changes nothing."""
     kind: CommandKind
     tenant_id: Id
     project_id: Id | None = None
@@ -67,15 +76,19 @@ class HealthCommand(WireModel):
     scope_id: ScopeId
     tool_name: Id
     by: Id
+    """Who asks, for the history."""
     reason: Note | None = None
+    """Why, for the history."""
     at: Time | None = None
     classification: Classification | None = None
     status: Status | None = None
     error_signature: Signature | None = None
     user_id: Id | None = None
     duration: Duration | None = None
+    """How long a cooldown is to last."""
     expected_recovery_at: Time | None = None
     until: Time | None = None
+    """When an override ends by itself."""
     inbox_item_id: Id | None = None
     otel: TraceContext | None = None
 

@@ -25,48 +25,69 @@ TraceContext = Annotated[
 class ErrorReport(WireModel):
     """What the failed call left behind, as the tool's client saw it. All of it is untrusted text.
 
-    `exception_chain` names the classes from the outermost cause inwards, at most 16. `body` is the response text, at
-    most 65,536 characters; where it was longer, `truncated` says so.
+    Of longer texts and lists the beginning is read: 65,536 characters of `body`, 16 classes of `exception_chain`.
     """
 
     exception_type: ClassName | None = None
+    """The class of the exception, as its language names it: `httpx.ReadTimeout`."""
     exception_chain: Annotated[tuple[ClassName, ...], Field(max_length=MAX_EXCEPTION_CHAIN)] = ()
+    """The classes of its causes, from the outermost inwards."""
     message: Annotated[str, StringConstraints(max_length=MAX_MESSAGE)] | None = None
     http_status: Annotated[int, Field(ge=100, le=599)] | None = None
+    """The status of the response, where there was one."""
     headers: Annotated[dict[HeaderName, HeaderValue], Field(max_length=MAX_HEADERS)] = Field(
         default_factory=dict
     )
+    """The headers of the response. `Retry-After` sets the length of a cooldown; send no secrets."""
     body: Annotated[str, StringConstraints(max_length=MAX_BODY)] | None = None
+    """The text of the response."""
     error_code: Annotated[str, StringConstraints(max_length=120)] | None = None
+    """A `ToolErrorCode` where the reporter knows which; else the tool's own code."""
     truncated: bool = False
+    """Whether `body` or `message` has been cut, by the reporter or on arrival."""
 
 
 class ToolCallError(WireModel):
     """One failed tool call, or `count` equal ones between `first_at` and `last_at` (spec agrajag §1, §4.1).
 
     Without `event_id` the envelope, else the record's own topic, partition and offset name it. Without `occurred_at` it
-    happened at `last_at`, else when the envelope says, else when the broker appended it. `probe` marks a call made to
-    find something out: it is never triaged.
-    `reply_to` asks for a `CheckResult` and is handed back in it unchanged; it never names a topic.
+    happened at `last_at`, else when the envelope says, else when the broker appended it.
     """
 
     event_id: Id | None = None
+    """The producer's own name for the event, the same each time it is sent."""
     occurred_at: Time | None = None
+    """When the call failed. An error older than 15 minutes says nothing about now."""
     tenant_id: Id
+    """Whose tool it is; nothing is shared between tenants."""
     project_id: Id | None = None
+    """Where trouble that is nobody's own is kept; without it, with the tenant."""
     tool_name: Id
+    """The name under which the tool is called; one that begins with `client_` belongs to its session."""
     user_id: Id | None = None
+    """For whom the tool was called; `_system` is read as nobody."""
     session_id: Id | None = None
+    """In which session it was called."""
     process_id: Id | None = None
+    """In which process it was called."""
     locale: Locale | None = None
+    """The user's language, as a tag like `de-CH`."""
     transport: Transport | None = None
+    """How the tool is reached."""
     credential_kind: CredentialKind | None = None
+    """Whose credential the call used: a 401 to a shared one is not about one user."""
     count: Annotated[int, Field(ge=1, le=1_000_000)] = 1
+    """How many equal errors the event stands for."""
     first_at: Time | None = None
+    """When the first of them happened."""
     last_at: Time | None = None
+    """When the last of them happened."""
     probe: bool = False
+    """Whether the call was made to find something out; then it is never triaged."""
     reply_to: Id | None = None
+    """Asks for a `CheckResult`, which hands it back unchanged; it never names a topic."""
     otel: TraceContext | None = None
+    """The trace context of the call, such as `traceparent`."""
     error: ErrorReport
 
 
@@ -95,14 +116,20 @@ class SystemEvent(WireModel):
     event_id: Id | None = None
     occurred_at: Time | None = None
     kind: LinkKind
+    """What happened to which kind of connection."""
     tenant_id: Id
     project_id: Id | None = None
     session_id: Id | None = None
     link_id: Id
+    """What is connected: an MCP server, a client. Its events are read in their order."""
     connection_id: Id
+    """The one connection of the link that came or went."""
     seq: Count
+    """Grows with every event of the connection."""
     cause: Annotated[str, StringConstraints(max_length=200)] | None = None
+    """Why, for people."""
     tool_names: Annotated[tuple[Id, ...], Field(min_length=1, max_length=500)]
+    """The tools that the connection carries."""
 
 
 class ToolLink(WireModel):

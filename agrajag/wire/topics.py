@@ -125,7 +125,7 @@ TOPICS: tuple[TopicSpec, ...] = (
     TopicSpec(Topic.INBOX_ITEMS, "item id", tombstones_kept=_WEEK),
 )
 
-_DEAD_LETTER_CONFIG = {
+DEAD_LETTER_CONFIG = {
     "cleanup.policy": "delete",
     "retention.ms": str(_WEEK // timedelta(milliseconds=1)),
     "max.message.bytes": str(DEAD_LETTER_BYTES),
@@ -171,4 +171,4 @@ class Topics:
             partitions = 1 if spec.one_partition else self.partitions
             yield PlannedTopic(self.name(spec.topic), partitions, spec.config())
             if spec.dead_letters:
-                yield PlannedTopic(self.dead_letters(spec.topic), 1, dict(_DEAD_LETTER_CONFIG))
+                yield PlannedTopic(self.dead_letters(spec.topic), 1, dict(DEAD_LETTER_CONFIG))
