@@ -27,11 +27,12 @@ test: $(READY)  ## all tests, on a real Kafka and a real store
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 
-check: $(READY)  ## style, types, import directions
+check: $(READY)  ## style, types, import directions, schemas as the code has them
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m agrajag.schemas check schemas
 
 bench: $(READY)  ## ratios measured in one run, to .bench/results.json
 	$(BIN)/python -m tests.bench
