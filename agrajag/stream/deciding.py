@@ -32,7 +32,7 @@ from agrajag.stream.steps import StepResult
 from agrajag.wire.cloudevents import EventType, binary_headers
 from agrajag.wire.dead_letters import dead_letter
 from agrajag.wire.origin import Origin, Origins
-from agrajag.wire.outputs import Output
+from agrajag.wire.outputs import REVISION_HEADER, Output
 from agrajag.wire.partition import partition_for
 from agrajag.wire.reasons import DeadLetterReason
 from agrajag.wire.topics import Topic, Topics
@@ -61,12 +61,13 @@ class Surroundings:
     clock: Callable[[], datetime]
 
     def published(self, source: str, partition: int, key: bytes, entry: HealthEntry) -> list[Output]:
-        """The record on `health-changed` that says what `entry` says; none for a document that is gone."""
+        """The record on `health-changed` that says what `entry` says: its document, or the tombstone of a gone one."""
         health = entry.health
-        if health is None:
-            return []
         headers = binary_headers(EventType.HEALTH_CHANGED, source, f"{key.decode()}|{entry.revision}")
         name = self.topics.name(Topic.HEALTH_CHANGED)
+        if health is None:
+            headers = (*headers, (REVISION_HEADER, str(entry.revision).encode()))
+            return [Output(name, key, None, headers, partition)]
         return [Output(name, key, self.codec.document(health), headers, partition)]
 
 

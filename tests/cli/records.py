@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 class Received:
     """What is used of an aiokafka `ConsumerRecord`."""
 
-    value: bytes
+    value: bytes | None
     key: bytes = b""
     topic: str = "agrajag.tool-call-errors.v1"
     partition: int = 0

@@ -17,6 +17,7 @@ from agrajag.errors import InputError
 from agrajag.model.health import HealthCounters
 from agrajag.wire.dead_letters import dead_letter
 from agrajag.wire.origin import Origins
+from agrajag.wire.outputs import REVISION_HEADER
 from agrajag.wire.topics import Topic, Topics
 from tests.builders import NOW, a_health, a_job, an_error
 from tests.cli.records import Received
@@ -92,6 +93,14 @@ def test_a_job_that_is_sent_again_is_one_job() -> None:
 def test_the_highest_revision_of_a_document_counts_whatever_arrives_last() -> None:
     ledger = ledger_of(document(1, revision=1), document(3, revision=3), document(2, revision=2))
     assert ledger.documents["key"].counters.errors == 3
+
+
+def test_a_document_that_is_gone_comes_back_by_a_higher_revision_only() -> None:
+    tombstone = Received(
+        None, b"key", topic=TOPICS.name(Topic.HEALTH_CHANGED), headers=[(REVISION_HEADER, b"3")]
+    )
+    assert ledger_of(document(1, revision=2), tombstone, document(1, revision=2)).documents == {}
+    assert ledger_of(tombstone, document(1, revision=4)).documents["key"].revision == 4
 
 
 @pytest.mark.parametrize(

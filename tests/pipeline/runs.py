@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from aiokafka import AIOKafkaProducer, ConsumerRecord
 from aiokafka.admin import AIOKafkaAdminClient
@@ -21,12 +21,15 @@ from agrajag.model.health import HealthEntry, ToolHealth
 from agrajag.model.jobs import DiagnosisJob
 from agrajag.model.keys import tool_key
 from agrajag.stream.table import BIRTH_KEY
+from agrajag.wire.outputs import REVISION_HEADER
 from agrajag.wire.partition import partition_for
 from agrajag.wire.topic_admin import ensure_topics
 from agrajag.wire.topics import Topic
 from tests.kafka_reading import read_all
 from tests.pipeline.process import PARTITIONS, Plan
 from tests.waiting import eventually
+
+M = TypeVar("M", ToolHealth, HealthEntry)
 
 ROOT = Path(__file__).parents[2]
 
@@ -120,18 +123,14 @@ class Run:
         return await self.read(self.plan.topics.dead_letters(Topic.TOOL_CALL_ERRORS))
 
     async def documents(self) -> dict[str, ToolHealth]:
-        """What a subscriber of `health-changed` ends up with: the highest revision of each key."""
+        """What a subscriber of `health-changed` ends up with: the highest revision of each key that is not gone."""
         records = await self.read(self.plan.topics.name(Topic.HEALTH_CHANGED))
-        return _newest((record.key, ToolHealth.model_validate_json(record.value)) for record in records)
+        return _newest(records, ToolHealth)
 
     async def entries(self) -> dict[str, HealthEntry]:
         """What a recovery ends up with."""
         records = await self.read(self.plan.topics.name(Topic.HEALTH_CHANGELOG))
-        return _newest(
-            (record.key, HealthEntry.model_validate_json(record.value))
-            for record in records
-            if record.key != BIRTH_KEY
-        )
+        return _newest((record for record in records if record.key != BIRTH_KEY), HealthEntry)
 
     async def answered(self, event_ids: set[str], timeout: float = 60.0) -> list[CheckResult]:
         """Wait until every one of these events has an answer; all answers."""
@@ -159,13 +158,15 @@ class Run:
             process.wait()
 
 
-def _newest(records: Iterable[tuple[bytes, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for key, value in records:
-        known = found.get(key.decode())
-        if known is None or known.revision < value.revision:
-            found[key.decode()] = value
-    return found
+def _newest(records: Iterable[ConsumerRecord], model: type[M]) -> dict[str, M]:
+    found: dict[str, tuple[int, M | None]] = {}
+    for record in records:
+        value = None if record.value is None else model.model_validate_json(record.value)
+        revision = int(dict(record.headers)[REVISION_HEADER]) if value is None else value.revision
+        known = found.get(record.key.decode())
+        if known is None or known[0] < revision:
+            found[record.key.decode()] = revision, value
+    return {key: value for key, (_, value) in found.items() if value is not None}
 
 
 @contextmanager

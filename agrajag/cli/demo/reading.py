@@ -15,6 +15,7 @@ from agrajag.wire.clients import KafkaConnection
 from agrajag.wire.codec import decode
 from agrajag.wire.dead_letters import ID
 from agrajag.wire.origin import ORIGIN, own_place
+from agrajag.wire.outputs import REVISION_HEADER
 from agrajag.wire.topics import Topic, Topics
 
 _POLL_MS = 200
@@ -38,6 +39,7 @@ class Ledger:
         self.dead_letters: Counter[str] = Counter()
         self.job_ids: dict[Trouble, set[str]] = defaultdict(set)
         self.documents: dict[str, ToolHealth] = {}
+        self._revisions: dict[str, int] = {}
 
     @property
     def topic_names(self) -> tuple[str, ...]:
@@ -79,9 +81,15 @@ class Ledger:
         self.job_ids[Trouble(job.tenant_id, job.tool_name, job.error_signature)].add(job.job_id)
 
     def _take_document(self, record: ConsumerRecord) -> None:
-        document, key = decode(ToolHealth, record), record.key.decode()
-        known = self.documents.get(key)
-        if known is None or known.revision < document.revision:
+        key = record.key.decode()
+        document = None if record.value is None else decode(ToolHealth, record)
+        revision = int(dict(record.headers)[REVISION_HEADER]) if document is None else document.revision
+        if revision <= self._revisions.get(key, -1):
+            return
+        self._revisions[key] = revision
+        if document is None:
+            self.documents.pop(key, None)
+        else:
             self.documents[key] = document
 
 
