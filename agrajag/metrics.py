@@ -82,6 +82,13 @@ VERDICTS = Counter(
     ["outcome", "classification"],
     registry=REGISTRY,
 )
+# Errors that shadow rules would decide otherwise. `outcome`: what would begin where nothing stands; labels as above.
+SHADOW_VERDICTS = Counter(
+    "agrajag_shadow_verdicts",
+    "Errors that shadow rules would decide otherwise, by the outcome and classification that would be.",
+    ["outcome", "classification"],
+    registry=REGISTRY,
+)
 # Diagnosis jobs sent. `kind`: JobKind.
 JOBS = Counter("agrajag_jobs", "Diagnosis jobs sent, first and again.", ["kind"], registry=REGISTRY)
 # Cooldowns that did not fit into their document; one tool has more kinds of failure than the cap allows.

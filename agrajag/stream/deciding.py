@@ -8,7 +8,7 @@ there. What an agent is about is an `Attempt` of its own: how a record is read, 
 from abc import ABC, abstractmethod
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import ClassVar, Generic, TypeAlias, TypeVar
@@ -28,6 +28,7 @@ from agrajag.model.keys import lane_key, parts, tool_key
 from agrajag.stream.batches import BATCH_BYTES
 from agrajag.stream.entries import EntryCodec
 from agrajag.stream.memory import PartitionView
+from agrajag.stream.shadow_log import ShadowLog
 from agrajag.stream.steps import StepResult
 from agrajag.wire.cloudevents import EventType, binary_headers
 from agrajag.wire.dead_letters import dead_letter
@@ -59,6 +60,7 @@ class Surroundings:
     origins: Origins
     codec: EntryCodec
     clock: Callable[[], datetime]
+    shadow_log: ShadowLog = field(default_factory=ShadowLog)
 
     def published(self, source: str, partition: int, key: bytes, entry: HealthEntry) -> list[Output]:
         """The record on `health-changed` that says what `entry` says: its document, or the tombstone of a gone one."""

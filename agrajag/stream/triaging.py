@@ -12,6 +12,7 @@ from agrajag.core.lookup import Caller
 from agrajag.core.match import RuleSet
 from agrajag.core.policy import Policy
 from agrajag.core.triage import triage
+from agrajag.core.trial import Tried, tried
 from agrajag.core.verdicts import Arrival, Repeat, Verdict
 from agrajag.model.enums import Classification, Outcome
 from agrajag.model.events import ToolCallError
@@ -42,6 +43,7 @@ class TriageAttempt(Attempt[ToolCallError]):
     def __init__(self, around: Surroundings, view: PartitionView[HealthEntry]) -> None:
         super().__init__(around, view)
         self._decided: list[_Decided] = []
+        self._tried: list[tuple[Arrival[ToolCallError], Tried]] = []
 
     def decode(self, record: ConsumerRecord, origin: Origin) -> ToolCallError:
         """The error that a record reports."""
@@ -64,6 +66,10 @@ class TriageAttempt(Attempt[ToolCallError]):
             self.repeat(decided.keys, decided.job)
             return
         self._decided.append(_Decided(arrival, decided, rules, policy))
+        if rules.trial is not None:
+            change = tried(arrival, decided, rules, policy, self.clock)
+            if change is not None:
+                self._tried.append((arrival, change))
         if decided.job is not None:
             self.send_job(decided.job, first=decided.outcome is Outcome.ENQUEUED)
 
@@ -86,7 +92,7 @@ class TriageAttempt(Attempt[ToolCallError]):
         return [entry.health for entry in entries if entry is not None and entry.health is not None]
 
     def count(self) -> None:
-        """Verdicts, by outcome and classification."""
+        """Verdicts, by outcome and classification, and those that shadow rules would give."""
         verdicts: Counter[tuple[Outcome, Classification]] = Counter()
         for one in self._decided:
             rule = one.verdict.rule
@@ -95,3 +101,8 @@ class TriageAttempt(Attempt[ToolCallError]):
             metrics.VERDICTS.labels(outcome, classification).inc(count)
             if outcome is Outcome.NO_ROOM:
                 metrics.COOLDOWNS_REFUSED.inc(count)
+        if self._tried:
+            shadows = Counter((change.outcome, change.classification) for _, change in self._tried)
+            for (outcome, classification), count in shadows.items():
+                metrics.SHADOW_VERDICTS.labels(outcome, classification).inc(count)
+            self.around.shadow_log.tell(self._tried, self.clock)

@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 from aiokafka import ConsumerRecord
+from structlog.testing import capture_logs
 
-from agrajag.core.match import RuleSet
+from agrajag.core.match import RuleSet, compiled
 from agrajag.core.policy import Policy
-from agrajag.documents.rule_files import bundled_rules
+from agrajag.documents.rule_files import bundled_layer, bundled_rules
 from agrajag.metrics import REGISTRY
 from agrajag.model.answers import CheckResult
-from agrajag.model.enums import Outcome, Scope, Status
+from agrajag.model.enums import Classification, Outcome, Scope, Status
 from agrajag.model.events import ToolCallError
 from agrajag.model.health import HealthEntry, ToolHealth
 from agrajag.model.jobs import DiagnosisJob
@@ -28,7 +29,7 @@ from agrajag.wire.origin import Origins
 from agrajag.wire.outputs import Output
 from agrajag.wire.partition import partition_for
 from agrajag.wire.topics import Topic, Topics
-from tests.builders import NOW, an_error
+from tests.builders import NOW, a_rule, an_error
 
 TOPICS = Topics("test", 4)
 REFUSED: dict[str, Any] = {"exception_type": "httpx.ConnectError"}
@@ -37,7 +38,7 @@ REFUSED: dict[str, Any] = {"exception_type": "httpx.ConnectError"}
 class Partition:
     """One partition's step and memory, without Kafka: records in, results out."""
 
-    def __init__(self, poisoned_tenant: str = "") -> None:
+    def __init__(self, poisoned_tenant: str = "", rules: RuleSet | None = None) -> None:
         self.codec = EntryCodec()
         self.memory: PartitionedMemory[HealthEntry] = PartitionedMemory(self.codec.decode)
         self.number = partition_for(tool_key("acme", "search").encode(), TOPICS.partitions)
@@ -48,7 +49,7 @@ class Partition:
             self.decisions += 1
             if tenant_id == poisoned_tenant:
                 raise RuntimeError("a bug that only this tenant's records meet")
-            return bundled_rules(), Policy()
+            return rules or bundled_rules(), Policy()
 
         around = Surroundings(TOPICS, effective, Origins(TOPICS.partitions), self.codec, lambda: NOW)
         self.step = Deciding(around, TriageAttempt)
@@ -261,3 +262,23 @@ def _tool_of(partition: Partition, tenant_id: str, prefix: str = "tool-") -> str
     return next(
         name for name in names if partition_for(tool_key(tenant_id, name).encode(), 4) == partition.number
     )
+
+
+def test_a_shadow_rule_is_counted_and_logged_and_changes_nothing() -> None:
+    shadow = a_rule(
+        "ours", http_statuses=(503, 503), before="http-5xx", classification=Classification.USER_INPUT, shadow=True
+    )  # fmt: skip
+    partition, plain = Partition(rules=compiled([bundled_layer().rules, [shadow]])), Partition()
+    events = [
+        an_error(event_id=f"e{n}", http_status=status, reply_to="turn")
+        for n, status in enumerate((503, 500, 503))
+    ]
+    labels = {"outcome": "COOLING_DOWN", "classification": "USER_INPUT"}
+    before = counted("agrajag_shadow_verdicts_total", **labels)
+    with capture_logs() as logs:
+        outputs = partition.run(partition.records(events))
+    assert outputs == plain.run(plain.records(events))
+    assert counted("agrajag_shadow_verdicts_total", **labels) - before == 2
+    (told,) = [line for line in logs if line["event"] == "shadow_rule_would_decide"]
+    assert (told["tenant_id"], told["project_id"], told["rule_id"]) == ("acme", "essays", "ours")
+    assert (told["instead_of"], told["errors"], told["last_event_id"]) == ("http-5xx", 2, "e2")
