@@ -12,8 +12,10 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 import structlog
+from aiokafka.errors import KafkaError
 from mode import CrashingSupervisor
 
+from agrajag.errors import AgrajagError, TransientError
 from agrajag.stream.batches import BATCH_BYTES
 from agrajag.stream.credentials import faust_credentials
 from agrajag.stream.fetches import FetchApp
@@ -24,6 +26,9 @@ from agrajag.wire.header_names import accept_any_header_name
 from agrajag.wire.topics import MAX_REQUEST_BYTES
 
 log = structlog.get_logger(__name__)
+
+RESTART_PAUSE_SECONDS = 0.5
+"""Between a start that found the brokers gone again and the next."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,32 +92,65 @@ def run_worker(
     """Run a worker until SIGTERM or SIGINT. The exit code: 0 after these, 1 after anything else.
 
     `build` makes the app and its agents once the broker answers and `prepare` (checks of topics and tables)
-    has passed. Raises TransientError if no broker answers in time, and what `prepare` raises, ConfigError above
-    all.
+    has passed. A broker that goes away again before the app is up is waited for too, and all of it is begun anew.
+    Raises TransientError if no broker answers in time, and what `prepare` raises, ConfigError above all.
     """
-    return asyncio.run(_run(settings, build, prepare))
+
+    async def run() -> int:
+        thin_out_logs()
+        accept_any_header_name()
+        return await run_until(_stop_on_signals(), settings, build, prepare)
+
+    return asyncio.run(run())
 
 
-async def _run(
+async def run_until(
+    stop: asyncio.Event,
     settings: StreamSettings,
     build: Callable[[], FetchApp],
-    prepare: Callable[[], Awaitable[None]] | None,
+    prepare: Callable[[], Awaitable[None]] | None = None,
 ) -> int:
-    thin_out_logs()
-    accept_any_header_name()
-    stop = _stop_on_signals()
-    preparing = asyncio.create_task(_prepare(settings, prepare))
+    """What `run_worker` does, until `stop` is set."""
+    clock = asyncio.get_running_loop()
+    give_up_at = clock.time() + settings.broker_wait_seconds
+    while not stop.is_set():
+        preparing = asyncio.create_task(_prepare(settings, prepare, max(0.0, give_up_at - clock.time())))
+        try:
+            if not await _first(preparing, stop):
+                return 0
+            preparing.result()
+            return await serve(settings, build(), stop)
+        except (TransientError, KafkaError) as error:
+            reason = _told_passing(error)
+            if clock.time() >= give_up_at:
+                raise TransientError(f"kafka: {reason}") from error
+            log.warning("start_repeated", reason=reason)
+            await _first(asyncio.create_task(asyncio.sleep(RESTART_PAUSE_SECONDS)), stop)
+    return 0
+
+
+async def _first(task: "asyncio.Task[None]", stop: asyncio.Event) -> bool:
+    """Wait for `task`; False if `stop` was set before, and then the task is cancelled."""
     stopped = asyncio.create_task(stop.wait())
-    await asyncio.wait({preparing, stopped}, return_when=asyncio.FIRST_COMPLETED)
-    if not preparing.done():
-        preparing.cancel()
-        return 0
-    preparing.result()
-    return await serve(settings, build(), stop)
+    await asyncio.wait({task, stopped}, return_when=asyncio.FIRST_COMPLETED)
+    stopped.cancel()
+    if not task.done():
+        task.cancel()
+        return False
+    return True
 
 
-async def _prepare(settings: StreamSettings, prepare: Callable[[], Awaitable[None]] | None) -> None:
-    await wait_for_broker(settings.connection, settings.broker_wait_seconds)
+def _told_passing(error: AgrajagError | KafkaError) -> str:
+    """What went wrong, in words; raises `error` if waiting will not help."""
+    if isinstance(error, KafkaError) and not error.retriable:
+        raise error
+    return str(error) or type(error).__name__
+
+
+async def _prepare(
+    settings: StreamSettings, prepare: Callable[[], Awaitable[None]] | None, wait_seconds: float
+) -> None:
+    await wait_for_broker(settings.connection, wait_seconds)
     if prepare is not None:
         await prepare()
 
@@ -136,7 +174,8 @@ async def serve(
 ) -> int:
     """Run `app` until `stop` is set (0), or something in it crashes or it stops by itself (1); then stop all of it.
 
-    `give_up` is called where the stop takes longer than `stop_seconds`.
+    `give_up` is called where the stop takes longer than `stop_seconds`. Raises KafkaError where the brokers went away
+    before the app had taken up anything: nothing is wrong with the app then.
     """
     _relieve_collector()
     watchdog = Watchdog(app, settings.connection, settings.stall_seconds)
@@ -147,7 +186,8 @@ async def serve(
         while not (stop.is_set() or app.should_stop or _failed(starting)):
             _, waits = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
         crash = app.crash_reason or (starting.exception() if _failed(starting) else None)
-        if crash is not None:
+        unreached = isinstance(crash, KafkaError) and crash.retriable and app.rebalancing_count == 0
+        if crash is not None and not unreached:
             log.critical("worker_crashed", error=f"{type(crash).__name__}: {crash}", exc_info=crash)
         asked = stop.is_set()
         if crash is None and not asked:
@@ -157,6 +197,8 @@ async def serve(
         except TimeoutError:
             log.critical("stop_takes_too_long", seconds=settings.stop_seconds)
             give_up()
+        if crash is not None and unreached and not asked:
+            raise crash
         log.info("worker_stopped", crashed=crash is not None)
         return 0 if crash is None and asked else 1
     finally:
