@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 MAX_RECORDS = 500  # of one partition in one item
-MAX_IN_FLIGHT = 4  # items of one partition, delivered and not yet acknowledged; far below the queue's size
+MAX_IN_FLIGHT = 16  # items of one partition, delivered and not yet acknowledged; far below the queue's size
 COMMIT_BEFORE_LEAVING_SECONDS = 2.0  # a broker that does not answer must not hold up the rebalance
 
 

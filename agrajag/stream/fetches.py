@@ -24,6 +24,8 @@ from agrajag.stream.places import Fetch
 
 log = structlog.get_logger(__name__)
 
+LANES = 4  # more than a worker's cores can fill; each holds one connection per broker
+
 
 class ChangelogReader(Protocol):
     """A table that takes in what a fetch of its changelog brought."""
@@ -68,10 +70,42 @@ class FetchTopic(faust.Topic):
         return self._queue
 
 
+class LaneProducer(driver.Producer):
+    """Faust's producer with several of aiokafka's, started and stopped together.
+
+    One of aiokafka's has one request per broker under way, so that every partition would wait for the answers to all
+    others. What belongs to one input partition always takes the same, so its order holds.
+    """
+
+    logger = logging.getLogger("faust")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._lanes: list[AIOKafkaProducer] = []
+
+    def lane(self, partition: int) -> AIOKafkaProducer:
+        """The producer for all that comes of one input partition."""
+        self._ensure_producer()
+        return self._lanes[partition % len(self._lanes)]
+
+    async def on_start(self) -> None:
+        await super().on_start()
+        self._lanes.append(self._ensure_producer())
+        for _ in range(1, LANES):
+            self._lanes.append(self._new_producer())
+            await self._lanes[-1].start()
+
+    async def on_stop(self) -> None:
+        lanes, self._lanes = self._lanes, []
+        await super().on_stop()
+        await asyncio.gather(*(producer.stop() for producer in lanes[1:]))
+
+
 class FetchTransport(driver.Transport):
-    """Faust's aiokafka transport with a consumer that delivers fetches."""
+    """Faust's aiokafka transport with a consumer that delivers fetches and a producer of several lanes."""
 
     Consumer: ClassVar[type[FetchConsumer]] = FetchConsumer
+    Producer: ClassVar[type[LaneProducer]] = LaneProducer
 
 
 class FetchApp(faust.App):
@@ -121,9 +155,9 @@ class FetchApp(faust.App):
         offsets = cast(TableManager, self.tables).recovery.active_offsets
         return sum(offset or 0 for offset in offsets.values())
 
-    def sending(self) -> AIOKafkaProducer:
-        """The aiokafka producer underneath Faust's, for record batches."""
-        return cast(driver.Producer, self.producer)._ensure_producer()
+    def sending(self, partition: int) -> AIOKafkaProducer:
+        """The aiokafka producer underneath Faust's for the record batches that come of one input partition."""
+        return cast(LaneProducer, self.producer).lane(partition)
 
     def _new_transport(self) -> FetchTransport:
         return FetchTransport(self.conf.broker_consumer, self)

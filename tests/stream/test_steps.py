@@ -8,9 +8,10 @@ from aiokafka import AIOKafkaProducer, ConsumerRecord
 
 from agrajag import metrics
 from agrajag.stream.memory import PartitionView
+from agrajag.stream.places import Fetch
 from agrajag.stream.steps import StepResult
 from agrajag.wire.outputs import Output
-from tests.stream.counting import PARTITIONS, Count
+from tests.stream.counting import PARTITIONS, Count, count_step
 from tests.stream.in_process import HOME, KEY, Counting, committed
 from tests.stream.workers import Run
 from tests.waiting import eventually
@@ -47,6 +48,47 @@ async def test_a_timer_of_a_partition_that_is_not_held_does_nothing(run: Run) ->
     counting = Counting(run.plan)
     nothing: StepResult[Count] = StepResult([], [])
     assert not await counting.order.run_timer(HOME, lambda view: nothing)
+
+
+async def test_fetches_that_wait_for_their_partition_together_are_one_step(run: Run) -> None:
+    seen: list[list[int]] = []
+
+    def step(records: Sequence[ConsumerRecord], view: PartitionView[Count]) -> StepResult[Count]:
+        seen.append([record.offset for record in records])
+        return count_step(run.plan, records, view)
+
+    counting = Counting(run.plan)
+    counting.may_work.clear()
+    async with counting.running():
+        await run.send(200)
+        fetch = await eventually(lambda: counting.fetch)
+        assert fetch is not None
+        parts = [Fetch([record], fetch.tp, fetch.epoch) for record in fetch[:4]]
+        assert all(await asyncio.gather(*(counting.order.run(part, step) for part in parts)))
+        counting.may_work.set()
+        await run.counted()
+    first, *others = [record.offset for record in fetch[:4]]
+    assert seen == [[first], others]
+
+
+async def test_a_waiting_fetch_of_an_older_epoch_is_left_alone_and_the_others_are_done(run: Run) -> None:
+    counting = Counting(run.plan)
+    counting.may_work.clear()
+    async with counting.running():
+        await run.send(200)
+        fetch = await eventually(lambda: counting.fetch)
+        assert fetch is not None
+        epochs = (fetch.epoch, fetch.epoch - 1, fetch.epoch)
+        parts = [Fetch([record], fetch.tp, epoch) for record, epoch in zip(fetch[:3], epochs, strict=True)]
+        done = await asyncio.gather(
+            *(
+                counting.order.run(part, lambda records, view: count_step(run.plan, records, view))
+                for part in parts
+            )
+        )
+        assert done == [True, False, True]
+        counting.may_work.set()
+        await run.counted()
 
 
 async def test_a_step_that_handles_nothing_ends_the_worker_before_anything_is_committed(run: Run) -> None:
