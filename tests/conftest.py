@@ -1,4 +1,4 @@
-"""The real parts that tests run against: one Kafka and one store per session, topics and a database per test.
+"""The real parts that tests run against: one Kafka and one store per process of the tests, topics and a database per test.
 
 They are never skipped: where one of them does not start, the tests that need it fail.
 """
@@ -22,6 +22,12 @@ settings.load_profile("ci" if os.environ.get("CI") else "desk")
 
 # So that a test of a lost worker need not wait for Kafka's usual six seconds.
 _QUICK_SESSIONS = {"group.min.session.timeout.ms": "1000"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The files with slow tests first: two processes share the files, and neither shall wait for a long last one."""
+    slow = {item.path for item in items if item.get_closest_marker("slow") is not None}
+    items.sort(key=lambda item: item.path not in slow)
 
 
 @pytest.fixture(scope="session")
