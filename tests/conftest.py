@@ -1,4 +1,4 @@
-"""The real parts that tests run against: one Kafka and one store per process of the tests, topics and a database per test.
+"""The real parts that tests run against: a Kafka and a store per process of the tests, topics and a database per test.
 
 They are never skipped: where one of them does not start, the tests that need it fail.
 """

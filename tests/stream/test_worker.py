@@ -13,6 +13,8 @@ from tests.stream.counting import PARTITIONS, Count, Plan
 from tests.stream.workers import ROOT, Run, run_of
 from tests.waiting import eventually
 
+pytestmark = pytest.mark.slow
+
 ALL = range(PARTITIONS)
 
 
