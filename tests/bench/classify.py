@@ -2,14 +2,17 @@
 
 import gc
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
 from agrajag.core.draft import Drafts
+from agrajag.core.match import RuleSet, compiled
 from agrajag.core.policy import Policy
+from agrajag.core.rules import Rule, Selectors
 from agrajag.core.triage import triage
 from agrajag.core.verdicts import Arrival
-from agrajag.documents.rule_files import bundled_rules
+from agrajag.documents.rule_files import bundled_layer, bundled_rules
+from agrajag.model.enums import Classification
 from agrajag.model.events import ToolCallError
 from tests.bench.worker import distinct_errors
 
@@ -20,19 +23,33 @@ ROUNDS = 9
 def measure() -> dict[str, float]:
     """`classify.over_parse`: parsed event → verdict and changed entries, over `validate_json` of the same event.
 
+    `classify.rules_10000_over_12`: the same verdicts with ten thousand rules, over those with the twelve bundled ones.
     Every event is about a tool of its own, so that nothing is shared between them.
     """
     events = distinct_errors(EVENTS)
     values = [event.to_json() for event in events]
-    rules, policy = bundled_rules(), Policy()
-    now = datetime.now(UTC)
-    now_ms = int(now.timestamp() * 1000)
-    arrivals = [Arrival(event, f"e{n}", "errors-0", n, now, now_ms) for n, event in enumerate(events)]
     validate = ToolCallError.__pydantic_validator__.validate_json
 
     def parse() -> None:
         for value in values:
             validate(value)
+
+    gc.collect()
+    gc.freeze()
+    parsing, few, many = _best_of(parse, _deciding(events, bundled_rules()), _deciding(events, many_rules()))
+    return {
+        "classify.parse_us": parsing / EVENTS * 1e6,
+        "classify.decide_us": few / EVENTS * 1e6,
+        "classify.over_parse": few / parsing,
+        "classify.rules_10000_over_12": many / few,
+    }
+
+
+def _deciding(events: Sequence[ToolCallError], rules: RuleSet) -> Callable[[], None]:
+    """Verdicts on all events and the entries that they change."""
+    policy, now = Policy(), datetime.now(UTC)
+    now_ms = int(now.timestamp() * 1000)
+    arrivals = [Arrival(event, f"e{n}", "errors-0", n, now, now_ms) for n, event in enumerate(events)]
 
     def decide() -> None:
         drafts = Drafts(lambda _key: None)
@@ -41,14 +58,29 @@ def measure() -> dict[str, float]:
         for draft in drafts.touched():
             draft.frozen()
 
-    gc.collect()
-    gc.freeze()
-    best_parse, best_decide = _best_of(parse, decide)
-    return {
-        "classify.parse_us": best_parse / EVENTS * 1e6,
-        "classify.decide_us": best_decide / EVENTS * 1e6,
-        "classify.over_parse": best_decide / best_parse,
-    }
+    return decide
+
+
+def many_rules(count: int = 10_000) -> RuleSet:
+    """The bundled rules behind so many of a tenant that there are `count`; none of the tenant's matches the events.
+
+    All of them have to be asked before the first bundled one: by texts, by codes, by exceptions, and by statuses that
+    the events have, with a text.
+    """
+    bundled = bundled_layer().rules
+    kinds: tuple[Callable[[int], Selectors], ...] = (
+        lambda n: Selectors(body_contains=(f"error {n} of the backend", f"fault no. {n} ")),
+        lambda n: Selectors(error_code=f"E{n}"),
+        lambda n: Selectors(exception_types=(f"com.example.tools.Failure{n}", f"tools.errors.Failure{n}")),
+        lambda n: Selectors(http_statuses=(400, 599), body_contains=(f"marker {n} of a tenant",)),
+    )
+    own = [
+        Rule(
+            f"own-{n}", kinds[n % len(kinds)](n), f"own-{n}", Classification.USER_INPUT, before=bundled[0].id
+        )
+        for n in range(count - len(bundled))
+    ]
+    return compiled([bundled, own])
 
 
 def _best_of(*works: Callable[[], None]) -> list[float]:

@@ -12,7 +12,10 @@ from hypothesis import strategies as st
 from agrajag.core.features import Features
 from agrajag.core.match import LINEAR, RuleSet, compiled
 from agrajag.core.rules import Rule, Selectors
+from agrajag.documents.rule_files import bundled_rules
 from agrajag.model.enums import Classification, HealthAction
+from tests.bench.classify import many_rules
+from tests.bench.worker import distinct_errors
 from tests.builders import a_rule, an_error, features_of
 
 _STATUSES = st.sampled_from([401, 403, 429, 500, 503, 599])
@@ -211,6 +214,14 @@ def test_ten_thousand_rules_find_the_last_one_and_cost_no_more_than_a_pass_over_
     for _ in range(20):
         assert compiled.first_match(features_of(body=body)) is rules[-1]
     assert (time.process_time() - started) / 20 < 0.01
+
+
+def test_ten_thousand_rules_in_front_that_match_nothing_change_no_verdict() -> None:
+    few, many = bundled_rules(), many_rules()
+    assert len(many.rules) == 10_000
+    assert many.rules[-len(few.rules) :] == few.rules
+    for features in map(Features, distinct_errors(200)):
+        assert many.first_match(features) is few.first_match(features)
 
 
 def test_a_body_that_repeats_what_ten_thousand_rules_wait_for_asks_each_of_them_once() -> None:
