@@ -1,6 +1,7 @@
-"""Masks the credentials in addresses, for everything that is shown or logged."""
+"""Masks the credentials in addresses, for everything that is shown or logged, and tells loopback from the rest."""
 
 import re
+from ipaddress import ip_address
 
 # A password may hold quotes and angle brackets, so these end nothing here: rather too much is masked than too little.
 _USER_PART = re.compile(r"(?<=://)[^\s/@]*(?:@[^\s/@]*)*@")
@@ -19,3 +20,8 @@ def without_credentials(text: str) -> str:
     if "://" in text:
         text = _USER_PART.sub("***@", text)
     return _SECRET_OPTION.sub(r"\1***", text) if "=" in text or ":" in text else text
+
+
+def is_loopback(host: str) -> bool:
+    """Whether nobody on another machine can reach a server that listens on this IP address. Raises ValueError."""
+    return ip_address(host).is_loopback

@@ -15,6 +15,10 @@ from typing import TYPE_CHECKING
 import structlog
 
 from agrajag.errors import ConfigError
+from agrajag.metrics import REGISTRY
+from agrajag.monitor.pulse import Pulse
+from agrajag.monitor.server import MonitorServer
+from agrajag.setting_groups import MonitorSettings
 from agrajag.settings import Settings
 from agrajag.wire.clients import admin_client, wait_for_broker
 from agrajag.wire.topic_admin import EnsuredTopics, Finding, ensure_topics, topic_findings
@@ -55,12 +59,14 @@ async def create_topics(settings: Settings) -> EnsuredTopics:
 def run_worker(settings: Settings) -> int:
     """Run a worker until SIGTERM or SIGINT; its exit code: 0 after these, 1 after a crash.
 
-    Raises ConfigError if the topics are not fit for it or its table was lost, TransientError if no broker answers.
+    Raises ConfigError if the topics are not fit for it, its table was lost, or its start was a bad one, TransientError
+    if no broker answers.
     """
     with _extra("worker"):
         from agrajag.documents.rule_files import bundled_rules
         from agrajag.stream import running
-        from agrajag.stream.worker import build_worker
+        from agrajag.stream.monitoring import Monitoring
+        from agrajag.stream.worker import build_worker, topic_labels
     from agrajag.wire.origin import Origins
 
     topics = settings.topics.topics()
@@ -68,11 +74,14 @@ def run_worker(settings: Settings) -> int:
     seal = settings.worker.origin_key
     origins = Origins(topics.partitions, seal.get_secret_value().encode() if seal is not None else None)
     stream = _stream_settings(settings)
-    return running.run_worker(
-        stream,
-        lambda: build_worker(stream, topics, lambda _tenant_id, _project_id: in_force, origins),
-        lambda: _fit_for_worker(settings),
-    )
+    with _monitored(settings.monitor, settings.monitor.worker_port) as pulse:
+        label = topic_labels(topics).__getitem__
+        return running.run_worker(
+            stream,
+            lambda: build_worker(stream, topics, lambda _tenant_id, _project_id: in_force, origins),
+            lambda: _fit_for_worker(settings),
+            Monitoring(pulse, label, settings.worker.bad_start()),
+        )
 
 
 def run_sink(settings: Settings) -> int:
@@ -83,13 +92,14 @@ def run_sink(settings: Settings) -> int:
     with _extra("worker"):
         from agrajag import sink
 
-    async def until_stopped() -> None:
+    async def until_stopped(pulse: Pulse) -> None:
         mirroring = asyncio.create_task(
             sink.run_sink(
                 settings.kafka.connection(),
                 settings.topics.topics(),
                 store_uri=settings.mongo.uri.get_secret_value(),
                 database=settings.mongo.database,
+                pulse=pulse,
             )
         )
         loop = asyncio.get_running_loop()
@@ -100,7 +110,8 @@ def run_sink(settings: Settings) -> int:
         except asyncio.CancelledError:
             return
 
-    asyncio.run(until_stopped())
+    with _monitored(settings.monitor, settings.monitor.sink_port) as pulse:
+        asyncio.run(until_stopped(pulse))
     return 0
 
 
@@ -136,6 +147,13 @@ def data_directory(path: Path) -> "DataDirectory":
     return DataDirectory(path)
 
 
+def free_port() -> int:
+    """A loopback port on which nobody listens now."""
+    with _extra("embedded"):
+        from agrajag.embedded.ports import pick_free
+    return pick_free()
+
+
 def start_role(role: str, environment: Mapping[str, str], log_file: Path, lock_fd: int) -> "Child":
     """`agrajag <role>` of this very installation as a child process, which keeps `lock_fd` open."""
     with _extra("embedded"):
@@ -147,6 +165,18 @@ def start_role(role: str, environment: Mapping[str, str], log_file: Path, lock_f
         inherited_fd=lock_fd,
         environment=environment,
     )
+
+
+@contextmanager
+def _monitored(monitor: MonitorSettings, port: int) -> Iterator[Pulse]:
+    """Where a role tells how it is; served meanwhile if the settings say so."""
+    pulse = Pulse(monitor.unready_after_seconds)
+    if not monitor.enabled:
+        yield pulse
+        return
+    token = monitor.token.get_secret_value() if monitor.token is not None else None
+    with MonitorServer(monitor.host, port, pulse, REGISTRY, token):
+        yield pulse
 
 
 def _worker_group(settings: Settings) -> str:

@@ -60,6 +60,10 @@ EVENTS = Counter("agrajag_events", "Records read, by topic.", ["topic"], registr
 DEAD_LETTERS = Counter(
     "agrajag_dead_letters", "Records set aside, by topic and reason.", ["topic", "reason"], registry=REGISTRY
 )
+# What an alert should look at: near 0 in good times. Falls back by itself when no more of them come.
+DEAD_LETTER_SHARE = Gauge(
+    "agrajag_dead_letter_share", "Share of dead letters among the records of 5 minutes.", registry=REGISTRY
+)
 # Records that were mended instead of refused. `kind`: wire.reasons.RepairKind.
 REPAIRS = Counter("agrajag_repairs", "Fields cut or given a default, by kind.", ["kind"], registry=REGISTRY)
 # User ids `_system` that were read as "no user": somebody treats a placeholder as a person.
@@ -124,6 +128,12 @@ FETCH_GAPS = Counter("agrajag_fetch_gaps", "Fetches that began behind a hole.", 
 # Fetches that Faust threw out of its queues around a rebalance; fetched again.
 DROPPED_FETCHES = Counter(
     "agrajag_dropped_fetches", "Fetches dropped from queues, read again.", registry=REGISTRY
+)
+# Records of the partitions held that are not done yet, as of the last look. `topic` as in wire.topics.
+LAG = Gauge("agrajag_lag_records", "Records not done yet, by topic.", ["topic"], registry=REGISTRY)
+# Grows while nothing is committed, which is right where nothing comes in; NaN before the first commit.
+LAST_COMMIT_AGE = Gauge(
+    "agrajag_last_commit_age_seconds", "Seconds since the last commit of offsets.", registry=REGISTRY
 )
 # Times a worker ended itself in order to be started again. `cause`: WatchdogCause.
 WATCHDOG_EXITS = Counter(

@@ -5,10 +5,12 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationInfo, field_validator
 
+from agrajag.addresses import is_loopback
 from agrajag.core.policy import COOLDOWN_FLOOR, Policy
 from agrajag.logs import LogFormat, LogLevel
 from agrajag.model.health import MAX_HISTORY
-from agrajag.setting_types import Brokers, MongoUri, ReadableFile, Seconds, Span, wrong
+from agrajag.monitor.dead_letter_share import BadStart
+from agrajag.setting_types import Brokers, IpAddress, MongoUri, Port, ReadableFile, Seconds, Span, wrong
 from agrajag.wire.clients import KafkaConnection, SaslMechanism, SecurityProtocol
 from agrajag.wire.topics import DEFAULT_PARTITIONS, DEFAULT_PREFIX, Topics
 
@@ -153,3 +155,44 @@ class WorkerSettings(Group):
         None,
         description="Shared by all workers: seals what they republish, so that producers cannot forge it.",
     )
+    bad_start_seconds: Annotated[float, Field(ge=0, le=3_600)] = Field(
+        120.0,
+        description="How long after its start a worker ends where most records are dead letters; 0 for never.",
+    )
+    bad_start_share: Annotated[float, Field(gt=0, lt=1)] = Field(
+        0.5, description="A larger share of dead letters than this is a bad start."
+    )
+    bad_start_records: Annotated[int, Field(ge=1)] = Field(
+        100, description="Of fewer records nothing is said about a start."
+    )
+
+    def bad_start(self) -> BadStart:
+        """The same as the value that a worker is given."""
+        return BadStart(self.bad_start_seconds, self.bad_start_share, self.bad_start_records)
+
+
+class MonitorSettings(Group):
+    """AGRAJAG_MONITOR_*: where the roles serve /metrics, /healthz and /readyz."""
+
+    enabled: bool = Field(True, description="Serve /metrics, /healthz and /readyz.")
+    host: IpAddress = Field(
+        "127.0.0.1", description="IP address to listen on; one that others can reach needs a token."
+    )
+    worker_port: Port = Field(
+        9_480, description="Port of a worker, of several by --processes the first; 0 for any free one."
+    )
+    sink_port: Port = Field(9_470, description="Port of a sink; 0 for any free one.")
+    token: Annotated[SecretStr, Field(min_length=16)] | None = Field(
+        None, description="Bearer token that is asked of everybody who looks."
+    )
+    unready_after_seconds: Seconds = Field(
+        30.0, description="Time without a commit, though there is work, after which a role is not ready."
+    )
+
+    @field_validator("token")
+    @classmethod
+    def _needed_for_others(cls, value: SecretStr | None, info: ValidationInfo) -> SecretStr | None:
+        host = info.data.get("host", "127.0.0.1")
+        if value is None and not is_loopback(host):
+            raise wrong(f"set, as AGRAJAG_MONITOR_HOST is {host}")
+        return value

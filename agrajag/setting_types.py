@@ -8,6 +8,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
 from pydantic_core import PydanticCustomError
 
+from agrajag.addresses import is_loopback
 from agrajag.core.durations import parse_iso_duration
 
 SETTING_ERROR = "setting"
@@ -48,9 +49,19 @@ def _mongo_uri(value: SecretStr) -> SecretStr:
     return value
 
 
+def _ip_address(value: str) -> str:
+    try:
+        is_loopback(value)
+    except ValueError:
+        raise wrong("an IP address, such as 127.0.0.1 or 0.0.0.0") from None
+    return value
+
+
 Span = Annotated[timedelta, BeforeValidator(_duration)]
 Brokers = Annotated[str, AfterValidator(_brokers)]
 ReadableFile = Annotated[Path, AfterValidator(_readable)]
 MongoUri = Annotated[SecretStr, AfterValidator(_mongo_uri)]
+IpAddress = Annotated[str, AfterValidator(_ip_address)]
+Port = Annotated[int, Field(ge=0, le=65_535)]
 Directory = Annotated[Path, AfterValidator(Path.expanduser)]
 Seconds = Annotated[float, Field(gt=0, le=3_600)]

@@ -23,6 +23,7 @@ from agrajag.setting_groups import (
     KafkaSettings,
     LogSettings,
     MongoSettings,
+    MonitorSettings,
     PolicySettings,
     TopicSettings,
     WorkerSettings,
@@ -52,6 +53,7 @@ class Settings(BaseSettings):
     log: LogSettings = LogSettings()
     policy: PolicySettings = PolicySettings()
     worker: WorkerSettings = WorkerSettings()
+    monitor: MonitorSettings = MonitorSettings()
     data_dir: Directory = Field(
         Path(".agrajag"),
         description="Where the embedded Kafka and document store keep their files; relative to the working directory.",
@@ -168,6 +170,8 @@ def _right(details: ErrorDetails, variable: _Variable) -> str:
             return f"at least {_text(context['ge'])}"
         case "greater_than":
             return f"more than {_text(context['gt'])}"
+        case "less_than":
+            return f"less than {_text(context['lt'])}"
         case "less_than_equal":
             return f"at most {_text(context['le'])}"
         case "literal_error":

@@ -87,6 +87,9 @@ def test_variables_of_others_are_left_alone() -> None:
         ("POLICY_COOLDOWN_MAX", "PT59M", "an ISO 8601 duration of at least an hour, PT1H"),
         ("POLICY_ANSWER_ALL", "perhaps", "true or false"),
         ("WORKER_WATCHDOG_SECONDS", "nan", "at most 3600"),
+        ("WORKER_BAD_START_SHARE", "1", "less than 1"),
+        ("MONITOR_HOST", "localhost", "an IP address, such as 127.0.0.1 or 0.0.0.0"),
+        ("MONITOR_SINK_PORT", "65536", "at most 65535"),
     ],
 )
 def test_a_wrong_value_is_one_line_with_name_value_and_what_is_right(
@@ -120,6 +123,20 @@ def test_what_a_protocol_needs_is_asked_for_by_name() -> None:
         f"AGRAJAG_KAFKA_SASL_{name} is not set: should be set, as AGRAJAG_KAFKA_SECURITY_PROTOCOL is SASL_PLAINTEXT"
         for name in ("USERNAME", "PASSWORD")
     ]
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "10.0.0.7", "::"])  # noqa: S104
+def test_a_monitor_that_others_can_reach_needs_a_token(host: str) -> None:
+    assert problems_of(MONITOR_HOST=host) == [
+        f"AGRAJAG_MONITOR_TOKEN is not set: should be set, as AGRAJAG_MONITOR_HOST is {host}"
+    ]
+    given = {"AGRAJAG_MONITOR_HOST": host, "AGRAJAG_MONITOR_TOKEN": PASSWORD}
+    assert load_settings(given).monitor.host == host
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.2", "::1"])
+def test_a_monitor_on_loopback_needs_none(host: str) -> None:
+    assert load_settings({"AGRAJAG_MONITOR_HOST": host}).monitor.token is None
 
 
 def test_a_wrong_secret_is_not_repeated() -> None:

@@ -27,6 +27,8 @@ _KAFKA = "AGRAJAG_KAFKA_BOOTSTRAP_SERVERS"
 _MONGO = "AGRAJAG_MONGO_URI"
 _PARTITIONS = "AGRAJAG_TOPICS_PARTITIONS"
 _SECURITY = "AGRAJAG_KAFKA_SECURITY_PROTOCOL"
+_MONITOR_PORTS = {role: f"AGRAJAG_MONITOR_{role}_PORT".upper() for role in ROLES}
+_UNSAID = {(name, value) for name in _MONITOR_PORTS.values() for value in ("", "0")}
 _ADDRESS_LATER = {_KAFKA: "127.0.0.1:1", _MONGO: "mongodb://127.0.0.1:1"}
 
 
@@ -57,6 +59,12 @@ class Plan:
             found[_SECURITY] = "PLAINTEXT"
             found.setdefault(_PARTITIONS, str(EMBEDDED_PARTITIONS))
         return found
+
+    def monitored(self, variables: Mapping[str, str]) -> dict[str, str]:
+        """The same with a free port for each role that was given none, so that it can be said where they listen."""
+        ports = {name: str(bootstrap.free_port()) for name in _MONITOR_PORTS.values()}
+        given = {name: value for name, value in variables.items() if (name, value) not in _UNSAID}
+        return ports | given
 
     def check(self) -> None:
         """Raises ConfigError for settings that no part would start with, before any is started.
@@ -110,7 +118,7 @@ async def _started(plan: Plan, directory: "DataDirectory", supervisor: Superviso
     kafka = bootstrap.embedded_kafka(directory.path / "kafka") if plan.kafka is None else None
     store = bootstrap.embedded_store(directory.path / "store") if plan.mongo_uri is None else None
     await supervisor.start(*(part for part in (kafka, store) if part is not None))
-    variables = plan.variables(_kafka_address(plan, kafka), _mongo_uri(plan, store))
+    variables = plan.monitored(plan.variables(_kafka_address(plan, kafka), _mongo_uri(plan, store)))
     settings = load_settings(variables)
     ensured = await bootstrap.create_topics(settings)
     roles = [
@@ -121,9 +129,15 @@ async def _started(plan: Plan, directory: "DataDirectory", supervisor: Superviso
     listings = (
         Listing("kafka", settings.kafka.bootstrap_servers, kafka.log_file if kafka is not None else None),
         Listing("store", mongo, store.log_file if store is not None else None),
-        *(Listing(role.name, "-", role.log_file) for role in roles),
+        *(Listing(role.name, _monitor(settings, role.name), role.log_file) for role in roles),
     )
     return LocalParts(supervisor, settings, listings, ensured.created, tuple(map(str, ensured.findings)))
+
+
+def _monitor(settings: Settings, role: str) -> str:
+    monitor = settings.monitor
+    port = monitor.worker_port if role == "worker" else monitor.sink_port
+    return f"http://{monitor.host}:{port}/readyz" if monitor.enabled else "-"
 
 
 def _kafka_address(plan: Plan, kafka: "EmbeddedKafka | None") -> str:

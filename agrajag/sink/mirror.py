@@ -8,11 +8,12 @@ them: writing twice is harmless.
 
 import asyncio
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from typing import TypeAlias
 
 import structlog
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRebalanceListener, TopicPartition
-from aiokafka.errors import CommitFailedError, IllegalStateError
+from aiokafka.errors import CommitFailedError, IllegalStateError, KafkaError
 
 from agrajag.errors import InputError, TransientError
 from agrajag.metrics import (
@@ -41,6 +42,9 @@ from agrajag.wire.topics import Topics
 
 log = structlog.get_logger(__name__)
 
+Progress: TypeAlias = Mapping[TopicPartition, int]
+"""How many records of each partition held are not written yet."""
+
 _POLL_MS = 500
 _ANSWER_TIMEOUT_SECONDS = 20.0  # a broker that restarts takes less; then the clients are made anew
 _LAST_COMMIT_TIMEOUT_SECONDS = 5.0
@@ -56,17 +60,41 @@ class Mirror(ConsumerRebalanceListener):  # type: ignore[misc]
         store: Store,
         group: Group,
         routes: Collection[Route],
+        store_outage: Outage,
     ) -> None:
         self._connection = connection
         self._topics = topics
         self._store = store
         self._group = group
         self._routes = {topics.name(route.topic): route for route in routes}
-        self._store_outage = Outage("store")
+        self._store_outage = store_outage
         self._broker_outage = Outage("kafka")
         self._consumer: AIOKafkaConsumer | None = None
         self._assignments = 0  # how often partitions were taken away
         self._uncommitted: dict[TopicPartition, int] = {}
+        self._in_hand: dict[TopicPartition, int] = {}  # where the batch begins that is not written yet
+        self.has_assignment = False
+        """False while the group decides who has which partitions."""
+        self.committed_at: float | None = None
+        """When offsets were last committed, in seconds of the monotonic clock."""
+
+    @property
+    def broker_is_away(self) -> bool:
+        """Whether the clients were given up, to be made anew."""
+        return self._broker_outage.goes_on
+
+    async def progress(self, timeout_seconds: float) -> Progress | None:
+        """How many records of each partition are not written yet; None if the broker does not say in time."""
+        consumer = self._consumer
+        if consumer is None:
+            return None
+        try:
+            async with asyncio.timeout(timeout_seconds):
+                ends = await consumer.end_offsets(consumer.assignment())
+                done = {place: await consumer.position(place) for place in ends} | self._in_hand
+        except (KafkaError, OSError, TimeoutError):
+            return None
+        return {place: max(0, end - done[place]) for place, end in ends.items()}
 
     async def run(self) -> None:
         """Mirrors until it is cancelled; what is then half written is left uncommitted, to be read again.
@@ -82,6 +110,8 @@ class Mirror(ConsumerRebalanceListener):  # type: ignore[misc]
     async def on_partitions_revoked(self, revoked: Collection[TopicPartition]) -> None:
         """Commits what is written, and has the loop drop the batch in hand."""
         self._assignments += 1
+        self.has_assignment = False
+        self._in_hand = {}
         try:
             await self._commit(_LAST_COMMIT_TIMEOUT_SECONDS)
         except TransientError as error:
@@ -90,10 +120,12 @@ class Mirror(ConsumerRebalanceListener):  # type: ignore[misc]
 
     async def on_partitions_assigned(self, assigned: Collection[TopicPartition]) -> None:
         """The place in each partition is the committed one; nothing of ours depends on it."""
+        self.has_assignment = True
         log.info("sink_has_partitions", partitions=len(assigned))
 
     async def _run_once(self) -> None:
         """One life of the Kafka clients."""
+        self.has_assignment = False
         mirrored = [route.topic for route in self._routes.values()]
         await refuse_wrong_setup(self._connection, self._topics, mirrored)
         async with clients(self._connection, self._group, self._routes.keys(), self) as (
@@ -113,11 +145,13 @@ class Mirror(ConsumerRebalanceListener):  # type: ignore[misc]
                     log.warning("sink_ends_uncommitted", reason=str(error))
                 self._consumer = None
                 self._uncommitted.clear()
+                self._in_hand = {}
 
     async def _turn(self, consumer: AIOKafkaConsumer, producer: AIOKafkaProducer) -> None:
         with kafka_errors("reading"):
             records = await consumer.getmany(timeout_ms=_POLL_MS, max_records=BULK_LIMIT)
         assignment = self._assignments
+        self._in_hand = {place: received[0].offset for place, received in records.items()}
         batch = Batch(records, self._routes)
         for place, received in records.items():
             EVENTS.labels(self._routes[place.topic].topic).inc(len(received))
@@ -127,6 +161,7 @@ class Mirror(ConsumerRebalanceListener):  # type: ignore[misc]
         await self._set_aside(batch, producer)
         if assignment == self._assignments:
             self._uncommitted |= batch.next_offsets
+            self._in_hand = {}
         await self._commit(_ANSWER_TIMEOUT_SECONDS)
 
     async def _stored(self, batch: Batch) -> bool:
@@ -203,6 +238,7 @@ class Mirror(ConsumerRebalanceListener):  # type: ignore[misc]
                 log.info("sink_commit_refused", reason=type(error).__name__)
             else:
                 COMMITS.labels(Result.DONE).inc()
+                self.committed_at = time.monotonic()
         for place, offset in offsets.items():
             if self._uncommitted.get(place) == offset:
                 del self._uncommitted[place]

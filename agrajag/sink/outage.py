@@ -25,6 +25,11 @@ class Outage:
         self._since: float | None = None
         self._tries = 0
 
+    @property
+    def goes_on(self) -> bool:
+        """Whether the side is away."""
+        return self._since is not None
+
     async def pause(self, error: TransientError) -> None:
         """Sleeps until the next try is due."""
         if self._since is None:

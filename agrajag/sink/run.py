@@ -1,14 +1,18 @@
 """Runs a sink from the first connection to its end."""
 
+import asyncio
 from collections.abc import Collection
 
 import structlog
 
 from agrajag.errors import TransientError
+from agrajag.monitor.dead_letter_share import BadStart, watch_dead_letters
+from agrajag.monitor.pulse import Pulse
 from agrajag.sink.broker import Group
 from agrajag.sink.mirror import Mirror
 from agrajag.sink.outage import Outage
 from agrajag.sink.routes import ROUTES, Route
+from agrajag.sink.vitals import SinkVitals
 from agrajag.store import Store
 from agrajag.wire.clients import KafkaConnection
 from agrajag.wire.topics import Topics
@@ -24,24 +28,32 @@ async def run_sink(
     database: str,
     group: Group | None = None,
     routes: Collection[Route] = ROUTES,
+    pulse: Pulse | None = None,
 ) -> None:
     """Mirrors the topics of `routes` into the store until it is cancelled, and closes everything then.
 
     Brokers or a store that are away are waited for, at the start as later, as long as it takes. Any number of sinks may
-    share a group (by default `<prefix>.sink`). Raises ConfigError or PermanentError where waiting does not help.
+    share a group (by default `<prefix>.sink`). `pulse` is told how the sink is. Raises ConfigError or PermanentError
+    where waiting does not help.
     """
-    store = await _opened(store_uri, database)
-    async with store:
-        mirror = Mirror(connection, topics, store, group or Group(f"{topics.prefix}.sink"), routes)
-        log.info("sink_started", topics=sorted(route.topic for route in routes))
-        try:
-            await mirror.run()
-        finally:
-            log.info("sink_ended")
+    store_outage = Outage("store")
+    vitals = SinkVitals(connection, topics, store_outage, pulse or Pulse(unready_after_seconds=30.0))
+    beside = [asyncio.create_task(vitals.watch()), asyncio.create_task(watch_dead_letters(BadStart()))]
+    try:
+        async with await _opened(store_uri, database, store_outage) as store:
+            member = group or Group(f"{topics.prefix}.sink")
+            vitals.mirror = Mirror(connection, topics, store, member, routes, store_outage)
+            log.info("sink_started", topics=sorted(route.topic for route in routes))
+            try:
+                await vitals.mirror.run()
+            finally:
+                log.info("sink_ended")
+    finally:
+        for task in beside:
+            task.cancel()
 
 
-async def _opened(store_uri: str, database: str) -> Store:
-    outage = Outage("store")
+async def _opened(store_uri: str, database: str, outage: Outage) -> Store:
     while True:
         try:
             store = await Store.open(store_uri, database)

@@ -8,6 +8,7 @@ commit.
 
 import asyncio
 import logging
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from itertools import count
@@ -44,6 +45,8 @@ class FetchConsumer(driver.Consumer):
         self._places: dict[TP, Place] = {}
         self._epochs = count(1)
         self._room = asyncio.Event()
+        self.committed_at: float | None = None
+        """When offsets were last committed, in seconds of the monotonic clock."""
         super().__init__(*args, **kwargs)
 
     # --- for agents ---
@@ -153,7 +156,9 @@ class FetchConsumer(driver.Consumer):
             committed = await super()._commit_offsets(offsets, start_new_transaction)
         finally:
             metrics.COMMITS.labels(metrics.Result.DONE if committed else metrics.Result.FAILED).inc()
-            if not committed:  # Faust believes it all the same, so that it would never be tried again
+            if committed:
+                self.committed_at = time.monotonic()
+            else:  # Faust believes it all the same, so that it would never be tried again
                 for tp, (place, last) in before.items():
                     if place is not None and place is self._places.get(tp):
                         self._committed_offset[tp] = last

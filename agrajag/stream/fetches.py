@@ -150,6 +150,11 @@ class FetchApp(faust.App):
         """Partitions were assigned, tables recovered, and no rebalance has begun since."""
         return self.rebalancing_count > 0 and not self.rebalancing
 
+    @property
+    def is_recovering(self) -> bool:
+        """The tables read their changelogs."""
+        return cast(TableManager, self.tables).recovery.in_recovery
+
     def recovered_records(self) -> int:
         """How far the changelogs have been read, over all partitions held; grows during a recovery."""
         offsets = cast(TableManager, self.tables).recovery.active_offsets

@@ -10,16 +10,19 @@ import gc
 import signal
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import Any
 
 import structlog
 from aiokafka.errors import KafkaError
 from mode import CrashingSupervisor
 
-from agrajag.errors import AgrajagError, TransientError
+from agrajag.errors import AgrajagError, ConfigError, TransientError
+from agrajag.monitor.dead_letter_share import watch_dead_letters
 from agrajag.stream.batches import BATCH_BYTES
 from agrajag.stream.credentials import faust_credentials
 from agrajag.stream.fetches import FetchApp
 from agrajag.stream.log_floods import thin_out_logs
+from agrajag.stream.monitoring import Monitoring
 from agrajag.stream.watchdog import Watchdog, end_process
 from agrajag.wire.clients import KafkaConnection, wait_for_broker
 from agrajag.wire.header_names import accept_any_header_name
@@ -88,18 +91,20 @@ def run_worker(
     settings: StreamSettings,
     build: Callable[[], FetchApp],
     prepare: Callable[[], Awaitable[None]] | None = None,
+    monitoring: Monitoring | None = None,
 ) -> int:
     """Run a worker until SIGTERM or SIGINT. The exit code: 0 after these, 1 after anything else.
 
     `build` makes the app and its agents once the broker answers and `prepare` (checks of topics and tables)
     has passed. A broker that goes away again before the app is up is waited for too, and all of it is begun anew.
-    Raises TransientError if no broker answers in time, and what `prepare` raises, ConfigError above all.
+    Raises TransientError if no broker answers in time, what `prepare` raises, ConfigError above all, and ConfigError
+    after a bad start.
     """
 
     async def run() -> int:
         thin_out_logs()
         accept_any_header_name()
-        return await run_until(_stop_on_signals(), settings, build, prepare)
+        return await run_until(_stop_on_signals(), settings, build, prepare, monitoring)
 
     return asyncio.run(run())
 
@@ -109,6 +114,7 @@ async def run_until(
     settings: StreamSettings,
     build: Callable[[], FetchApp],
     prepare: Callable[[], Awaitable[None]] | None = None,
+    monitoring: Monitoring | None = None,
 ) -> int:
     """What `run_worker` does, until `stop` is set."""
     clock = asyncio.get_running_loop()
@@ -119,7 +125,7 @@ async def run_until(
             if not await _first(preparing, stop):
                 return 0
             preparing.result()
-            return await serve(settings, build(), stop)
+            return await serve(settings, build(), stop, monitoring=monitoring)
         except (TransientError, KafkaError) as error:
             reason = _told_passing(error)
             if clock.time() >= give_up_at:
@@ -170,41 +176,67 @@ def _stop_on_signals() -> asyncio.Event:
 
 
 async def serve(
-    settings: StreamSettings, app: FetchApp, stop: asyncio.Event, give_up: Callable[[], None] = end_process
+    settings: StreamSettings,
+    app: FetchApp,
+    stop: asyncio.Event,
+    give_up: Callable[[], None] = end_process,
+    monitoring: Monitoring | None = None,
 ) -> int:
     """Run `app` until `stop` is set (0), or something in it crashes or it stops by itself (1); then stop all of it.
 
     `give_up` is called where the stop takes longer than `stop_seconds`. Raises KafkaError where the brokers went away
-    before the app had taken up anything: nothing is wrong with the app then.
+    before the app had taken up anything: nothing is wrong with the app then. Raises ConfigError after a bad start.
     """
     _relieve_collector()
-    watchdog = Watchdog(app, settings.connection, settings.stall_seconds)
+    monitoring = monitoring or Monitoring()
+    watchdog = Watchdog(app, settings.connection, settings.stall_seconds, on_sample=monitoring.seen)
+    monitoring.begin(watchdog)
     starting = asyncio.create_task(app.start())
-    waits = {asyncio.create_task(stop.wait()), asyncio.create_task(app.wait_until_stopped()), starting}
+    bad_start = asyncio.create_task(watch_dead_letters(monitoring.bad_start))
+    tasks = (
+        starting,
+        bad_start,
+        asyncio.create_task(stop.wait()),
+        asyncio.create_task(app.wait_until_stopped()),
+    )
     watchdog.start()
     try:
-        while not (stop.is_set() or app.should_stop or _failed(starting)):
+        waits = set[asyncio.Task[Any]](tasks)
+        while not (stop.is_set() or app.should_stop or bad_start.done() or _failed(starting)):
             _, waits = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
         crash = app.crash_reason or (starting.exception() if _failed(starting) else None)
-        unreached = isinstance(crash, KafkaError) and crash.retriable and app.rebalancing_count == 0
-        if crash is not None and not unreached:
-            log.critical("worker_crashed", error=f"{type(crash).__name__}: {crash}", exc_info=crash)
-        asked = stop.is_set()
-        if crash is None and not asked:
-            log.critical("worker_stopped_by_itself")
-        try:
-            await asyncio.wait_for(app.stop(), settings.stop_seconds)
-        except TimeoutError:
-            log.critical("stop_takes_too_long", seconds=settings.stop_seconds)
-            give_up()
-        if crash is not None and unreached and not asked:
-            raise crash
-        log.info("worker_stopped", crashed=crash is not None)
-        return 0 if crash is None and asked else 1
+        code = await _stopped(settings, app, crash, stop.is_set() or bad_start.done(), give_up)
+        if bad_start.done():
+            raise ConfigError(bad_start.result())
+        return code
     finally:
         watchdog.stop()
-        for task in (*waits, starting):
+        for task in tasks:
             task.cancel()
+
+
+async def _stopped(
+    settings: StreamSettings,
+    app: FetchApp,
+    crash: BaseException | None,
+    asked: bool,
+    give_up: Callable[[], None],
+) -> int:
+    """Stop `app`, say why, and return the exit code, or raise the crash that is only the brokers'."""
+    unreached = isinstance(crash, KafkaError) and crash.retriable and app.rebalancing_count == 0
+    if crash is not None and not unreached:
+        log.critical("worker_crashed", error=f"{type(crash).__name__}: {crash}", exc_info=crash)
+    if crash is None and not asked:
+        log.critical("worker_stopped_by_itself")
+    try:
+        await asyncio.wait_for(app.stop(), settings.stop_seconds)
+    except TimeoutError:
+        log.critical("stop_takes_too_long", seconds=settings.stop_seconds)
+        give_up()
+    if crash is not None and unreached and not asked:
+        raise crash
+    log.info("worker_stopped", crashed=crash is not None)
+    return 0 if crash is None and asked else 1
 
 
 def _failed(task: "asyncio.Task[None]") -> bool:

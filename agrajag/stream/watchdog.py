@@ -19,13 +19,14 @@ import structlog
 from aiokafka.errors import KafkaError
 from faust.types import TP
 
-from agrajag.errors import ConfigError, TransientError
 from agrajag.metrics import WATCHDOG_EXITS, WatchdogCause
 from agrajag.stream.fetches import FetchApp
 from agrajag.stream.places import Progress
-from agrajag.wire.clients import KafkaConnection, wait_for_broker
+from agrajag.wire.clients import KafkaConnection, broker_answers
 
 log = structlog.get_logger(__name__)
+
+_LONGEST_PAUSE_SECONDS = 5.0  # whoever asks how the worker is wants to hear of the last few seconds
 
 
 class Timing(NamedTuple):
@@ -46,7 +47,8 @@ class Timing(NamedTuple):
     @classmethod
     def within(cls, limit_seconds: float) -> "Timing":
         """The timing with which a stall is told `limit_seconds` after it began, or earlier."""
-        return cls(0.65 * limit_seconds, limit_seconds / 30, limit_seconds / 30)
+        often = min(limit_seconds / 30, _LONGEST_PAUSE_SECONDS)
+        return cls(0.65 * limit_seconds, often, often)
 
 
 class Sample(NamedTuple):
@@ -60,6 +62,10 @@ class Sample(NamedTuple):
     progress: Mapping[TP, Progress]
     outage: bool = False
     """No broker answers anybody: starting afresh would not help."""
+    recovering: bool = False
+    """The table reads its changelog."""
+    committed_at: float | None = None
+    """When offsets were last committed."""
 
 
 class Stall(NamedTuple):
@@ -114,10 +120,12 @@ class Watchdog:
         connection: KafkaConnection,
         limit_seconds: float,
         on_stall: Callable[[], None] = end_process,
+        on_sample: Callable[[Sample], None] = lambda _sample: None,
     ) -> None:
         self._app = app
         self._connection = connection
         self._on_stall = on_stall
+        self._on_sample = on_sample
         self._timing = Timing.within(limit_seconds)
         self._samples: deque[Sample] = deque(maxlen=2 * round(limit_seconds / self._timing.pause_seconds))
         self._ended = threading.Event()
@@ -140,6 +148,7 @@ class Watchdog:
             await asyncio.sleep(self._timing.pause_seconds)
             try:
                 sample = await self._sample()
+                self._on_sample(sample)
             except Exception:  # if sampling ended here, the loop would seem to be blocked
                 log.warning("sample_failed", exc_info=True)
                 sample = Sample(time.monotonic(), True, 0, {})
@@ -147,6 +156,7 @@ class Watchdog:
 
     async def _sample(self) -> Sample:
         app = self._app
+        settled, tenure = app.is_settled, app.rebalancing_count
         progress: Mapping[TP, Progress] = {}
         answered = False
         if app.has_consumer:
@@ -157,21 +167,29 @@ class Watchdog:
                 progress = {tp: Progress(known.done, ends[tp]) for tp, known in progress.items()}
                 answered = bool(progress)
         outage = not answered and not await self._brokers_answer()
-        return Sample(time.monotonic(), app.is_settled, app.recovered_records(), progress, outage)
+        return Sample(
+            time.monotonic(),
+            settled
+            and app.is_settled
+            and app.rebalancing_count == tenure,  # all the while, or progress is not whole
+            app.recovered_records(),
+            progress,
+            outage,
+            app.is_recovering,
+            app.fetching.committed_at if app.has_consumer else None,
+        )
 
     async def _brokers_answer(self) -> bool:
         """Whether a fresh connection would get an answer, whatever has become of the app's own."""
-        try:
-            await asyncio.wait_for(wait_for_broker(self._connection, 0), self._timing.answer_seconds)
-        except (TimeoutError, TransientError):
-            return False
-        except ConfigError:
-            pass  # a refusal is an answer
-        return True
+        return await broker_answers(self._connection, self._timing.answer_seconds)
+
+    def stall(self) -> Stall | None:
+        """What stands still now; any thread may ask."""
+        return stalled(list(self._samples), time.monotonic(), self._timing.still_seconds)
 
     def _judge_for_ever(self) -> None:
         while not self._ended.wait(self._timing.pause_seconds):
-            stall = stalled(list(self._samples), time.monotonic(), self._timing.still_seconds)
+            stall = self.stall()
             if stall is not None and not self._ended.is_set():
                 WATCHDOG_EXITS.labels(stall.cause).inc()
                 log.critical("stalled", cause=stall.cause, reason=stall.reason)

@@ -155,6 +155,25 @@ async def wait_for_broker(connection: KafkaConnection, timeout_seconds: float) -
         pause = min(pause * 2, _LONGEST_PAUSE_SECONDS)
 
 
+async def broker_answers(connection: KafkaConnection, timeout_seconds: float) -> bool:
+    """Whether a fresh connection to some broker gets an answer in time; a refusal is one."""
+
+    async def answered() -> bool:
+        options = connection.security_options()
+        for host, port in _hosts(connection):
+            failure = await _failure(host, port, options)
+            if failure is None or isinstance(failure, REFUSALS):
+                return True
+        return False
+
+    try:
+        return await asyncio.wait_for(answered(), timeout_seconds)
+    except TimeoutError:
+        return False
+    except ConfigError:  # there is nobody to be away
+        return True
+
+
 @asynccontextmanager
 async def admin_client(connection: KafkaConnection) -> AsyncIterator[AIOKafkaAdminClient]:
     """An admin client, started. Raises TransientError if no broker answers."""

@@ -15,9 +15,10 @@ ROOT = Path(__file__).parents[2]
 
 
 def environment(variables: Mapping[str, str]) -> dict[str, str]:
-    """This process's environment without any setting of Agrajag, and with these."""
+    """This process's environment without any setting of Agrajag, and with these; ports that nobody else has."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("AGRAJAG_")}
-    return {**inherited, **variables, "PYTHONPATH": str(ROOT)}
+    ports = {"AGRAJAG_MONITOR_WORKER_PORT": "0", "AGRAJAG_MONITOR_SINK_PORT": "0"}
+    return {**inherited, **ports, **variables, "PYTHONPATH": str(ROOT)}
 
 
 def agrajag(*arguments: str, **variables: str) -> "subprocess.CompletedProcess[str]":

@@ -15,6 +15,7 @@ from agrajag.bootstrap import create_topics
 from agrajag.embedded import EmbeddedKafka, EmbeddedStore
 from agrajag.settings import load_settings
 from tests.cli.programs import Program, agrajag, running
+from tests.monitor.asking import ask
 from tests.waiting import eventually, eventually_blocking
 
 PARTS = ("kafka", "store", "worker", "sink")
@@ -80,6 +81,7 @@ async def test_dev_says_what_listens_where_guards_its_directory_and_ends_all_of_
     worker_log = tmp_path / "data" / "worker.log"
     assert str(worker_log) in dev.out
     await eventually(lambda: '"worker_ready"' in worker_log.read_text(), timeout=60)
+    await eventually(lambda: ask(found["worker"]).status == ask(found["sink"]).status == 200, timeout=60)
     started = descendants(dev.process.pid)
     assert len(started) > len(PARTS)
     assert dev.stop(signal.SIGTERM) == 0
