@@ -39,6 +39,8 @@ _WORKER_CANNOT_DO_WITH = frozenset({"partition count", "cleanup.policy", "messag
 
 _WORKER_WRITES = (
     Topic.TOOL_CALL_ERRORS,  # again, where a producer has put a record on the wrong partition
+    Topic.SYSTEM_EVENTS,
+    Topic.TOOL_LINKS,
     Topic.CHECK_RESULTS,
     Topic.DIAGNOSIS_JOBS,
     Topic.HEALTH_CHANGED,

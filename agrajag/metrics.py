@@ -98,6 +98,15 @@ JOBS = Counter("agrajag_jobs", "Diagnosis jobs sent, first and again.", ["kind"]
 # Cooldowns that did not fit into their document; one tool has more kinds of failure than the cap allows.
 COOLDOWNS_REFUSED = Counter("agrajag_cooldowns_refused", "Cooldowns refused for room.", registry=REGISTRY)
 
+# Events of connections about one tool, by what they changed. `effect`: model.enums.LinkEffect.
+LINKS = Counter(
+    "agrajag_links", "Connections that came or went, by effect on a tool.", ["effect"], registry=REGISTRY
+)
+# Open connections of a tool beyond the cap; their layer opens them and never says that they were closed.
+CONNECTIONS_FORGOTTEN = Counter(
+    "agrajag_connections_forgotten", "Open connections forgotten for room.", registry=REGISTRY
+)
+
 # --- the stream ---
 
 # Records written to an output topic and acknowledged by the broker. `topic` as in wire.topics.

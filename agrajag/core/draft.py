@@ -11,11 +11,19 @@ from agrajag.core.health import Marking, accepts, marked, remembered
 from agrajag.core.jobs import OpenJob
 from agrajag.core.policy import Policy
 from agrajag.model.enums import Scope
-from agrajag.model.health import Cooldown, HealthCounters, HealthEntry, ToolHealth, VerdictFacet
+from agrajag.model.health import (
+    Cooldown,
+    HealthCounters,
+    HealthEntry,
+    LinkFacet,
+    ToolHealth,
+    VerdictFacet,
+)
 from agrajag.model.jobs import DiagnosisJob
 from agrajag.model.keys import parts
 
 NO_VERDICT = VerdictFacet()
+NO_LINK = LinkFacet()
 
 
 class Draft:
@@ -29,12 +37,14 @@ class Draft:
         "applied",
         "coalesced",
         "cooldowns",
+        "ended_at",
         "errors",
         "first_touched_at",
         "handled_job_ids",
         "history",
         "jobs_started",
         "key",
+        "link",
         "suppressed",
         "touched_at",
         "verdict",
@@ -50,10 +60,12 @@ class Draft:
         self.appended_ms = 0
         health = base.health if base else None
         self.verdict = health.verdict if health else NO_VERDICT
+        self.link = health.link if health else NO_LINK
         self.history = health.history if health else ()
         self.cooldowns = list(health.cooldowns) if health else []
         self.applied = dict(base.applied) if base else {}
         self.handled_job_ids = base.handled_job_ids if base else ()
+        self.ended_at = base.ended_at if base else None
 
     @property
     def health(self) -> ToolHealth | None:
@@ -136,7 +148,9 @@ class Draft:
         health = self._frozen_health(revision)
         if base is None:
             return HealthEntry(revision=revision, health=health, applied=self.applied, jobs=jobs)
-        return base.with_changes(revision=revision, health=health, applied=self.applied, jobs=jobs)
+        return base.with_changes(
+            revision=revision, health=health, applied=self.applied, jobs=jobs, ended_at=self.ended_at
+        )
 
     def _frozen_health(self, revision: int) -> ToolHealth:
         touched = self.touched_at
@@ -152,6 +166,7 @@ class Draft:
                 scope=Scope(scope),
                 scope_id=scope_id,
                 tool_name=tool_name,
+                link=self.link,
                 verdict=self.verdict,
                 cooldowns=cooldowns,
                 history=self.history,
@@ -161,6 +176,7 @@ class Draft:
             )
         return known.with_changes(
             revision=revision,
+            link=self.link,
             verdict=self.verdict,
             cooldowns=cooldowns,
             history=self.history,

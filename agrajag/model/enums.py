@@ -124,6 +124,20 @@ class LinkKind(StrEnum):
     SESSION_ENDED = "session_ended"
 
 
+class LinkEffect(StrEnum):
+    """What one event of a connection did to one tool.
+
+    WENT_DOWN: its last connection was closed. CAME_BACK: it has one again. NOTED: its connections changed, not whether
+    it has one. ENDED: the session is over. NOTHING: it was known, too old, or about a document that is gone.
+    """
+
+    WENT_DOWN = "WENT_DOWN"
+    CAME_BACK = "CAME_BACK"
+    NOTED = "NOTED"
+    ENDED = "ENDED"
+    NOTHING = "NOTHING"
+
+
 class CommandKind(StrEnum):
     """What a person or a service engine may ask of a health document."""
 

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field, StringConstraints
 
 from agrajag.model.enums import CredentialKind, LinkKind, Scope, Transport
-from agrajag.model.wire_model import MAX_BODY, MAX_MESSAGE, Count, Id, ScopeId, Time, WireModel
+from agrajag.model.wire_model import MAX_BODY, MAX_MESSAGE, Cause, Count, Id, ScopeId, Time, WireModel
 
 MAX_HEADERS = 64
 MAX_HEADER_NAME = 256
@@ -126,14 +126,14 @@ class SystemEvent(WireModel):
     """The one connection of the link that came or went."""
     seq: Count
     """Grows with every event of the connection."""
-    cause: Annotated[str, StringConstraints(max_length=200)] | None = None
+    cause: Cause | None = None
     """Why, for people."""
     tool_names: Annotated[tuple[Id, ...], Field(min_length=1, max_length=500)]
     """The tools that the connection carries."""
 
 
 class ToolLink(WireModel):
-    """What one `SystemEvent` means for one of its tools; `link_event_id` is the event's id and the tool's name."""
+    """What one `SystemEvent` means for one of its tools; `link_event_id` is derived from its id and the tool's name."""
 
     link_event_id: Id
     occurred_at: Time
@@ -145,4 +145,4 @@ class ToolLink(WireModel):
     link_id: Id
     connection_id: Id
     seq: Count
-    cause: Annotated[str, StringConstraints(max_length=200)] | None = None
+    cause: Cause | None = None

@@ -12,12 +12,13 @@ from pydantic import Field, StringConstraints, computed_field
 
 from agrajag.model.enums import Classification, Scope, Status
 from agrajag.model.jobs import DiagnosisJob
-from agrajag.model.wire_model import Count, Id, Note, ScopeId, Signature, Time, WireModel
+from agrajag.model.wire_model import Cause, Count, Id, Note, ScopeId, Signature, Time, WireModel
 
 MAX_HISTORY = 100
 MAX_COOLDOWNS = 64
 MAX_JOBS = 16
 MAX_CONNECTIONS = 100
+MAX_CLOSED = 8
 RECENT_IDS = 8
 MAX_TOPIC_PARTITION = 260  # Kafka allows 249 characters for the name of a topic
 MAX_ORIGINS = 65_536  # more than fit into one record of the changelog
@@ -25,16 +26,32 @@ MAX_ORIGINS = 65_536  # more than fit into one record of the changelog
 TopicPartition = Annotated[str, StringConstraints(min_length=1, max_length=MAX_TOPIC_PARTITION)]
 
 
-class LinkFacet(WireModel):
-    """Which connections carry the tool: it is down when the last one it had was closed.
+class Connection(WireModel):
+    """The newest that is known of one connection: `seq` orders its events, `at` is when that one happened.
 
-    `down_since` is null while a connection is open and for a tool that never had one.
+    `was_open`: it was heard to come up. The close of one that was not is remembered and says nothing, in case its
+    beginning is only late.
     """
 
-    connection_ids: Annotated[tuple[Id, ...], Field(max_length=MAX_CONNECTIONS)] = ()
-    last_seq: Count = 0
+    link_id: Id
+    connection_id: Id
+    seq: Count
+    at: Time
+    is_open: bool
+    was_open: bool
+    cause: Cause | None = None
+
+
+class LinkFacet(WireModel):
+    """Which connections carry the tool: it is down when the last one that it had was closed.
+
+    `connections` are the open ones and the last few that were closed. `down_since` is null while a connection is open
+    and for a tool that never had one; `cause` is why the last one was closed.
+    """
+
+    connections: Annotated[tuple[Connection, ...], Field(max_length=MAX_CONNECTIONS + MAX_CLOSED)] = ()
     down_since: Time | None = None
-    cause: Annotated[str, StringConstraints(max_length=200)] | None = None
+    cause: Cause | None = None
 
 
 class VerdictFacet(WireModel):
@@ -165,7 +182,8 @@ class HealthEntry(WireModel):
 
     `health` is null once the document is gone; the entry then stays for a day, so that repeats and late records do not
     bring the document back. `applied` maps each origin `topic-partition` to the last offset that was applied here.
-    `jobs` are the jobs in flight, kept whole because a job is sent again when more signals join it.
+    `jobs` are the jobs in flight, kept whole because a job is sent again when more signals join it. `ended_at` is when
+    the session of a SESSION document ended: nobody will ask for it again.
     """
 
     revision: Count
@@ -176,3 +194,4 @@ class HealthEntry(WireModel):
     jobs: Annotated[tuple[DiagnosisJob, ...], Field(max_length=MAX_JOBS)] = ()
     handled_job_ids: Annotated[tuple[Id, ...], Field(max_length=RECENT_IDS)] = ()
     handled_command_ids: Annotated[tuple[Id, ...], Field(max_length=RECENT_IDS)] = ()
+    ended_at: Time | None = None

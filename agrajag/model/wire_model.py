@@ -13,6 +13,7 @@ from pydantic.alias_generators import to_camel
 
 MAX_ID = 256
 MAX_NOTE = 500
+MAX_CAUSE = 200
 MAX_MESSAGE = 8_192
 MAX_BODY = 65_536
 
@@ -33,6 +34,9 @@ Signature = Annotated[str, StringConstraints(min_length=1, max_length=120, patte
 
 Note = Annotated[str, StringConstraints(max_length=MAX_NOTE)]
 """An audit note for people, at most 500 characters (spec agrajag §10)."""
+
+Cause = Annotated[str, StringConstraints(max_length=MAX_CAUSE)]
+"""Why a connection came or went, in the words of its layer, at most 200 characters."""
 
 Count = Annotated[int, Field(ge=0, le=2**53)]
 """A counter that every JSON reader holds exactly."""

@@ -73,8 +73,8 @@ class Surroundings:
         return [Output(name, key, self.codec.document(health), headers, partition)]
 
 
-class _TooMuchError(Exception):
-    """The changes of one tool do not fit into one record batch."""
+class TooMuchError(Exception):
+    """It does not fit: the changes of one tool into a record batch, or all that is to be sent into a step."""
 
 
 class _UndecidableError(Exception):
@@ -199,7 +199,7 @@ class Attempt(ABC, Generic[E]):
             self._changes[tool][key] = entry
             sizes[tool] += len(self.around.codec.encode(entry)) + len(key) + _ROW_BYTES
         if any(size > _GROUP_BYTES for size in sizes.values()):
-            raise _TooMuchError
+            raise TooMuchError
 
     def result(self, handled: int) -> StepResult[HealthEntry]:
         """What is to be sent and changed, counted once it is certain."""
@@ -274,7 +274,7 @@ class Deciding:
                 if first_refused is not None:
                     raise
                 first_refused = DeadLetterReason.PROCESSING_FAILED
-                if isinstance(error, _TooMuchError):
+                if isinstance(error, TooMuchError):
                     first_refused = DeadLetterReason.TOO_LARGE
                 self._tell_undecidable(records[0], first_refused, error)
 

@@ -33,3 +33,4 @@ class RepairKind(StrEnum):
     HEADER_NAME_NOT_TEXT = "header_name_not_text"
     CE_ID_IGNORED = "ce_id_ignored"
     CE_TIME_IGNORED = "ce_time_ignored"
+    TOOL_NAMES_DROPPED = "tool_names_dropped"

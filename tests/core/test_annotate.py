@@ -95,7 +95,7 @@ def test_today_is_the_day_in_utc_whatever_zone_the_reader_counts_in() -> None:
 def test_what_a_person_says_comes_before_verdict_and_link() -> None:
     facets = {
         "verdict": a_verdict(Status.DEGRADED, note="a verdict", expected_recovery_at=NOW + HOUR),
-        "link": LinkFacet(last_seq=2, down_since=NOW, cause="a cause"),
+        "link": LinkFacet(down_since=NOW, cause="a cause"),
     }
     until = an_override(Status.DOWN, until=NOW + 2 * HOUR)
     assert told(a_health(override=until, **facets)) == (
@@ -121,7 +121,7 @@ def test_a_tool_that_a_person_declares_ok_for_a_user_is_not_annotated_for_a_wide
 
 
 def test_a_link_that_is_down_is_told_with_its_cause_whatever_the_verdict_promises() -> None:
-    closed = LinkFacet(last_seq=2, down_since=NOW - 2 * HOUR, cause="the desktop went away")
+    closed = LinkFacet(down_since=NOW - 2 * HOUR, cause="the desktop went away")
     promised = a_verdict(Status.DEGRADED, note="a verdict", expected_recovery_at=NOW - HOUR)
     expected = "Warning: currently unavailable, since 10:00 UTC, the desktop went away"
     assert told(a_health(link=closed)) == told(a_health(link=closed, verdict=promised)) == expected

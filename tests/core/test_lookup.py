@@ -32,7 +32,7 @@ _OVERRIDES = st.builds(
     _STATUSES,
     _MAYBE,
 )
-_LINKS = _MAYBE.map(lambda since: LinkFacet(last_seq=1, down_since=since))
+_LINKS = _MAYBE.map(lambda since: LinkFacet(down_since=since))
 
 
 def _document(
@@ -131,7 +131,7 @@ def test_how_long_a_verdict_lasts_without_confirmation_is_the_policys() -> None:
 
 def test_a_closed_link_never_lapses() -> None:
     closed = a_health(
-        link=LinkFacet(last_seq=2, down_since=NOW),
+        link=LinkFacet(down_since=NOW),
         verdict=VerdictFacet(status=Status.DOWN, expected_recovery_at=NOW, evidence_at=NOW),
     )
     assert not has_lapsed(closed, NOW + 30 * DAY, POLICY)

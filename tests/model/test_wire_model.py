@@ -250,6 +250,6 @@ def test_an_override_without_an_end_always_holds(seconds: int) -> None:
 
 
 def test_a_closed_link_is_down_whatever_the_verdict_says() -> None:
-    closed = health.LinkFacet(last_seq=2, down_since=NOW)
+    closed = health.LinkFacet(down_since=NOW)
     assert a_health(status=Status.DEGRADED, link=closed).status is Status.DOWN
     assert a_health(link=closed).status is Status.DOWN

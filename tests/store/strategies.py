@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from agrajag.model.enums import Classification, Scope, Status
 from agrajag.model.health import (
+    Connection,
     Cooldown,
     HealthCounters,
     HistoryEntry,
@@ -58,10 +59,19 @@ def _built(model: type[Model], **fields: st.SearchStrategy[Any]) -> st.SearchStr
 statuses = st.sampled_from(Status)
 classifications = st.sampled_from(Classification)
 
+_connections = _built(
+    Connection,
+    link_id=ids,
+    connection_id=ids,
+    seq=counts,
+    at=times,
+    is_open=st.booleans(),
+    was_open=st.booleans(),
+    cause=st.none() | notes,
+)
 _links = _built(
     LinkFacet,
-    connection_ids=st.lists(ids, max_size=3).map(tuple),
-    last_seq=counts,
+    connections=st.lists(_connections, max_size=3).map(tuple),
     down_since=st.none() | times,
     cause=st.none() | notes,
 )
