@@ -38,9 +38,6 @@ _WORKER_CANNOT_DO_WITH = frozenset({"partition count", "cleanup.policy", "messag
 """A key would be looked for in the wrong partition, the table would be deleted from, revisions would not grow."""
 
 _WORKER_WRITES = (
-    Topic.TOOL_CALL_ERRORS,  # again, where a producer has put a record on the wrong partition
-    Topic.SYSTEM_EVENTS,
-    Topic.TOOL_LINKS,
     Topic.CHECK_RESULTS,
     Topic.DIAGNOSIS_JOBS,
     Topic.HEALTH_CHANGED,
@@ -202,16 +199,17 @@ def _stream_settings(settings: Settings) -> "StreamSettings":
 
 async def _fit_for_worker(settings: Settings) -> None:
     from agrajag.stream.entries import EntryCodec
-    from agrajag.stream.sources import refuse_source_made_again
+    from agrajag.stream.sources import refuse_sources_made_again
     from agrajag.stream.table import refuse_lost_table
+    from agrajag.stream.worker import AGENTS
 
     connection, topics = settings.kafka.connection(), settings.topics.topics()
     async with admin_client(connection) as admin:
         refuse_unfit_topics(await topic_findings(admin, topics), topics)
     changelog, evidence = topics.name(Topic.HEALTH_CHANGELOG), topics.name(Topic.HEALTH_CHANGED)
     await refuse_lost_table(changelog, evidence, **connection.client_options())
-    await refuse_source_made_again(
-        topics.name(Topic.TOOL_CALL_ERRORS),
+    await refuse_sources_made_again(
+        [topics.name(agent.source) for agent in AGENTS],
         changelog,
         partitions=topics.partitions,
         group=_worker_group(settings),
@@ -222,7 +220,11 @@ async def _fit_for_worker(settings: Settings) -> None:
 
 def refuse_unfit_topics(findings: tuple[Finding, ...], topics: Topics) -> None:
     """Raises ConfigError for the findings that a worker cannot do with; the others are logged."""
-    written = {*map(topics.name, _WORKER_WRITES), topics.dead_letters(Topic.TOOL_CALL_ERRORS)}
+    from agrajag.stream.worker import AGENTS
+
+    sources = [agent.source for agent in AGENTS]
+    # Into its sources it writes what a producer has put on a wrong partition.
+    written = {*map(topics.name, (*_WORKER_WRITES, *sources)), *map(topics.dead_letters, sources)}
     refuse_unfit(findings, settings=_WORKER_CANNOT_DO_WITH, written=written)
     for finding in findings:
         log.warning("topic_differs", finding=str(finding))

@@ -38,6 +38,10 @@ def test_a_missing_topic_stops_its_start_and_the_message_says_how_to_make_it() -
     [
         "tool-call-errors.v1",
         "tool-call-errors.v1.dlq",
+        "system-events.v1",
+        "system-events.v1.dlq",
+        "tool-links.v1",
+        "tool-links.v1.dlq",
         "check-results.v1",
         "diagnosis-jobs.v1",
         "health-changed.v1",

@@ -5,10 +5,14 @@ only lost from the end of the log, the group's committed offset lies beyond it. 
 deletes the commits too; then the table tells, which remembers the offsets that it has applied.
 """
 
-from collections.abc import AsyncIterator, Callable, Mapping
+import asyncio
+from collections import defaultdict
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
+from aiokafka.errors import KafkaError
 
 from agrajag.errors import ConfigError
 from agrajag.stream.memory import revision_of
@@ -17,38 +21,52 @@ Applied = Callable[[bytes], Mapping[str, int]]
 """From a value of the table: the last offset that it has applied, by `topic-partition`."""
 
 
-async def refuse_source_made_again(
-    source: str, changelog: str, *, partitions: int, group: str, applied: Applied, **client: Any
+async def refuse_sources_made_again(
+    sources: Sequence[str], changelog: str, *, partitions: int, group: str, applied: Applied, **client: Any
 ) -> None:
-    """Do not start where more was done than `source` holds. `client` are aiokafka's settings. Raises ConfigError.
+    """Do not start where more was done than one of `sources` holds. `client` are aiokafka's settings.
 
-    The changelog of a partition is read only where the group has committed nothing, so in the beginning, and after
-    Kafka has forgotten the commits.
+    Raises ConfigError. The changelog of a partition is read only where the group has committed nothing of a source: in
+    the beginning, and after Kafka has forgotten the commits. What is found to be empty and never used gets a commit at
+    its beginning, so that a source that nobody uses does not make every start read the changelog.
     """
-    places = [TopicPartition(source, partition) for partition in range(partitions)]
+    places = [TopicPartition(source, partition) for source in sources for partition in range(partitions)]
     async with AIOKafkaConsumer(group_id=group, enable_auto_commit=False, **client) as consumer:
         ends = await consumer.end_offsets(places)
-        committed = {place: await consumer.committed(place) for place in places}
-    done = {place: offset for place, offset in committed.items() if offset is not None}
-    if unknown := [place for place in places if place not in done]:
-        async with AIOKafkaConsumer(**client) as reader:
-            for place in unknown:
-                log = TopicPartition(changelog, place.partition)
-                done[place] = await _applied_up_to(reader, log, place, applied)
-    for place in places:
-        if done[place] > ends[place]:
-            raise ConfigError(
-                f"topic {source} partition {place.partition} ends at {ends[place]}, but {group} has done up to "
-                f"{done[place]}: it was made again or lost records; make all topics again, or use a new prefix"
-            )
+        committed = await asyncio.gather(*map(consumer.committed, places))
+        done = {place: at for place, at in zip(places, committed, strict=True) if at is not None}
+        unknown = [place for place in places if place not in done]
+        done |= await _applied_up_to(unknown, changelog, applied, client)
+        for place in places:
+            if done[place] > ends[place]:
+                raise ConfigError(
+                    f"topic {place.topic} partition {place.partition} ends at {ends[place]}, but {group} has done up "
+                    f"to {done[place]}: it was made again or lost records; make all topics again, or use a new prefix"
+                )
+        if unused := {place: 0 for place in unknown if ends[place] == 0}:
+            consumer.assign(list(unused))
+            with suppress(KafkaError):  # others of the group are at work already
+                await consumer.commit(unused)
 
 
 async def _applied_up_to(
-    reader: AIOKafkaConsumer, log: TopicPartition, source: TopicPartition, applied: Applied
-) -> int:
-    """The offset behind the last one that any value in `log` has applied from `source`; 0 if none has."""
-    origin = f"{source.topic}-{source.partition}"
-    return max([applied(value).get(origin, -1) + 1 async for value in _values(reader, log)], default=0)
+    places: Sequence[TopicPartition], changelog: str, applied: Applied, client: Mapping[str, Any]
+) -> dict[TopicPartition, int]:
+    """The offset behind the last one that any value of the table has applied from each place; 0 if none has."""
+    by_partition: defaultdict[int, list[TopicPartition]] = defaultdict(list)
+    for place in places:
+        by_partition[place.partition].append(place)
+    found = dict.fromkeys(places, 0)
+    if not places:
+        return found
+    async with AIOKafkaConsumer(**client) as reader:
+        for partition, sources in by_partition.items():
+            async for value in _values(reader, TopicPartition(changelog, partition)):
+                offsets = applied(value)
+                for place in sources:
+                    behind = offsets.get(f"{place.topic}-{place.partition}", -1) + 1
+                    found[place] = max(found[place], behind)
+    return found
 
 
 async def _values(reader: AIOKafkaConsumer, log: TopicPartition) -> AsyncIterator[bytes]:

@@ -7,26 +7,31 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 
 from agrajag.errors import ConfigError
-from agrajag.stream.sources import refuse_source_made_again
+from agrajag.stream.sources import refuse_sources_made_again
 from tests.stream.counting import PARTITIONS, Count
 from tests.stream.workers import Run
 from tests.waiting import eventually
 
 
-async def _check(run: Run, group: str | None = None) -> None:
+async def _check(run: Run, group: str | None = None) -> int:
+    """How many values of the table the check looked at."""
     events = run.plan.topic("events")
+    looked_at = 0
 
     def applied(raw: bytes) -> Mapping[str, int]:
+        nonlocal looked_at
+        looked_at += 1
         return {f"{events}-{partition}": Count.decode(raw).applied for partition in range(PARTITIONS)}
 
-    await refuse_source_made_again(
-        events,
+    await refuse_sources_made_again(
+        [run.plan.topic("unused"), events],
         run.plan.topic("changelog"),
         partitions=PARTITIONS,
         group=group or run.plan.prefix,
         applied=applied,
         **run.plan.settings().connection.client_options(),
     )
+    return looked_at
 
 
 async def _count(run: Run, events: int) -> None:
@@ -61,6 +66,12 @@ async def test_a_source_that_was_deleted_and_made_again_is_refused(run: Run) -> 
     await _make_again(run, run.plan.topic("events"))
     with pytest.raises(ConfigError, match=r"events.v1 partition \d ends at 0, but .* has done up to \d+:"):
         await _check(run)
+
+
+async def test_a_source_that_nobody_uses_makes_only_the_first_start_read_the_table(run: Run) -> None:
+    await _count(run, 400)
+    assert await _check(run) > 0
+    assert await _check(run) == 0
 
 
 async def test_commits_that_were_forgotten_are_no_reason_to_refuse_a_whole_source(run: Run) -> None:

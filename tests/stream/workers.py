@@ -167,7 +167,7 @@ def newest(records: Sequence[ConsumerRecord]) -> dict[bytes, Count]:
 
 
 async def create_topics(plan: Plan) -> None:
-    names = [plan.topic(name) for name in ("events", "outputs", "changed", "changelog")]
+    names = [plan.topic(name) for name in ("events", "unused", "outputs", "changed", "changelog")]
     admin = AIOKafkaAdminClient(bootstrap_servers=plan.bootstrap_servers)
     await admin.start()
     try:
