@@ -29,8 +29,12 @@ TopicPartition = Annotated[str, StringConstraints(min_length=1, max_length=MAX_T
 class Connection(WireModel):
     """The newest that is known of one connection: `seq` orders its events, `at` is when that one happened.
 
+<<<<<<< HEAD
     `was_open`: it was heard to come up. The close of one that was not is remembered and says nothing, in case its
     beginning is only late.
+=======
+    There is no `down_since` while a connection is open, nor for a tool that never had one.
+>>>>>>> 2566ac8 (Hold schema and model to exactly the same records; speak of missing fields as readers see them)
     """
 
     link_id: Id
@@ -107,7 +111,7 @@ class HistoryEntry(WireModel):
 class Cooldown(WireModel):
     """A cooldown per signature and user, and at the same time the claim on its diagnosis.
 
-    `user_id` null covers everybody. `next_spawn_allowed_at` is the deadline; equal to now is over. `hits`
+    Without `user_id` it covers everybody. `next_spawn_allowed_at` is the deadline; equal to now is over. `hits`
     grows with each cooldown that follows another within an hour of its end. While `job_id` is set and
     `lease_until` has not passed, a diagnosis is in flight for it, claimed by the event `claimed_by`.
     """

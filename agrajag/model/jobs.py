@@ -94,7 +94,7 @@ class Evidence(WireModel):
 
 
 class DiagnosisResult(WireModel):
-    """How one job ended. `diagnosis` is null where none was reached; `failure` then says why in one closed word."""
+    """How one job ended. Where no `diagnosis` was reached, `failure` says why in one closed word."""
 
     job_id: Id
     process_id: Id

@@ -24,10 +24,10 @@ Refused are the control characters of both blocks, all format characters (bidire
 spaces, tags) and the separators of lines and paragraphs."""
 
 Id = Annotated[str, StringConstraints(min_length=1, max_length=MAX_ID, pattern=VISIBLE)]
-"""An identifier: 1 to 256 visible characters. Separators are escaped by `keys`."""
+"""An identifier: 1 to 256 visible characters; in a record key its `%` and `|` are escaped."""
 
 ScopeId = Annotated[str, StringConstraints(max_length=MAX_ID, pattern=VISIBLE)]
-"""An `Id`, or the empty string that stands for GLOBAL."""
+"""Which session, user, project or tenant; empty for GLOBAL."""
 
 Signature = Annotated[str, StringConstraints(min_length=1, max_length=120, pattern=VISIBLE)]
 """An `errorSignature`: short, stable and descriptive (spec agrajag §4.2)."""

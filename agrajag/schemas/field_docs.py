@@ -33,10 +33,10 @@ def in_wire_words(doc: str) -> str:
 @cache
 def _fields(model: type[BaseModel]) -> dict[str, tuple[str | None, tuple[str, ...]]]:
     """For each field the text below it and the names in its annotation."""
-    tree = ast.parse(inspect.getsource(model)).body[0]
-    assert isinstance(tree, ast.ClassDef)  # noqa: S101 - the source of a class is one
+    module = ast.parse(inspect.getsource(model)).body
+    body = next(statement.body for statement in module if isinstance(statement, ast.ClassDef))
     found = {}
-    for statement, following in _pairs(tree.body):
+    for statement, following in _pairs(body):
         if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
             names = tuple(node.id for node in ast.walk(statement.annotation) if isinstance(node, ast.Name))
             found[statement.target.id] = (_text(following), names)
@@ -47,7 +47,7 @@ def _fields(model: type[BaseModel]) -> dict[str, tuple[str | None, tuple[str, ..
 def _type_docs() -> dict[str, str]:
     """The text below each type alias of the models."""
     docs = {}
-    for name, module in list(sys.modules.items()):
+    for name, module in sorted(sys.modules.items()):
         if not name.startswith(f"{models_package.__name__}."):
             continue
         for statement, following in _pairs(ast.parse(inspect.getsource(module)).body):
