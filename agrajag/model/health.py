@@ -29,12 +29,8 @@ TopicPartition = Annotated[str, StringConstraints(min_length=1, max_length=MAX_T
 class Connection(WireModel):
     """The newest that is known of one connection: `seq` orders its events, `at` is when that one happened.
 
-<<<<<<< HEAD
     `was_open`: it was heard to come up. The close of one that was not is remembered and says nothing, in case its
     beginning is only late.
-=======
-    There is no `down_since` while a connection is open, nor for a tool that never had one.
->>>>>>> 2566ac8 (Hold schema and model to exactly the same records; speak of missing fields as readers see them)
     """
 
     link_id: Id
@@ -49,8 +45,8 @@ class Connection(WireModel):
 class LinkFacet(WireModel):
     """Which connections carry the tool: it is down when the last one that it had was closed.
 
-    `connections` are the open ones and the last few that were closed. `down_since` is null while a connection is open
-    and for a tool that never had one; `cause` is why the last one was closed.
+    `connections` are the open ones and the last few that were closed. There is no `down_since` while a connection is
+    open, nor for a tool that never had one; `cause` is why the last one was closed.
     """
 
     connections: Annotated[tuple[Connection, ...], Field(max_length=MAX_CONNECTIONS + MAX_CLOSED)] = ()
