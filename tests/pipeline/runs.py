@@ -1,4 +1,4 @@
-"""Runs the worker on topics of its own, feeds it errors, and reads what it left on the brokers."""
+"""Runs the worker on topics of its own, feeds it events, and reads what it left on the brokers."""
 
 import asyncio
 import json
@@ -16,10 +16,10 @@ from aiokafka import AIOKafkaProducer, ConsumerRecord
 from aiokafka.admin import AIOKafkaAdminClient
 
 from agrajag.model.answers import CheckResult
-from agrajag.model.events import ToolCallError
+from agrajag.model.events import SystemEvent, ToolCallError
 from agrajag.model.health import HealthEntry, ToolHealth
 from agrajag.model.jobs import DiagnosisJob
-from agrajag.model.keys import tool_key
+from agrajag.model.keys import link_key, tool_key
 from agrajag.stream.table import BIRTH_KEY
 from agrajag.wire.outputs import REVISION_HEADER
 from agrajag.wire.partition import partition_for
@@ -42,11 +42,16 @@ class Sent:
     key: bytes = b""
     partition: int | None = None
     headers: tuple[tuple[str, bytes], ...] = ()
+    topic: Topic = Topic.TOOL_CALL_ERRORS
 
 
-def sent(event: ToolCallError, partition: int | None = None) -> Sent:
-    """The event under its right key."""
-    return Sent(event.to_json(), tool_key(event.tenant_id, event.tool_name).encode(), partition)
+def sent(event: ToolCallError | SystemEvent, partition: int | None = None) -> Sent:
+    """The event under its right key, for its topic."""
+    if isinstance(event, SystemEvent):
+        key, topic = link_key(event.tenant_id, event.link_id), Topic.SYSTEM_EVENTS
+    else:
+        key, topic = tool_key(event.tenant_id, event.tool_name), Topic.TOOL_CALL_ERRORS
+    return Sent(event.to_json(), key.encode(), partition, topic=topic)
 
 
 @dataclass
@@ -86,7 +91,7 @@ class Run:
 
     async def send(self, records: Iterable[Sent], per_second: float = 0) -> None:
         """Send all; returns when the brokers have them. `per_second` spreads them evenly."""
-        topic = self.plan.topics.name(Topic.TOOL_CALL_ERRORS)
+        topics = self.plan.topics
         async with AIOKafkaProducer(
             bootstrap_servers=self.plan.bootstrap_servers,
             acks="all",
@@ -100,7 +105,11 @@ class Run:
                     partition = partition_for(record.key, PARTITIONS)
                 futures.append(
                     await producer.send(
-                        topic, record.value, key=record.key, partition=partition, headers=list(record.headers)
+                        topics.name(record.topic),
+                        record.value,
+                        key=record.key,
+                        partition=partition,
+                        headers=list(record.headers),
                     )
                 )
                 if per_second and number % 50 == 0:
@@ -119,8 +128,8 @@ class Run:
         records = await self.read(self.plan.topics.name(Topic.DIAGNOSIS_JOBS))
         return [DiagnosisJob.model_validate_json(record.value) for record in records]
 
-    async def dead_letters(self) -> list[ConsumerRecord]:
-        return await self.read(self.plan.topics.dead_letters(Topic.TOOL_CALL_ERRORS))
+    async def dead_letters(self, topic: Topic = Topic.TOOL_CALL_ERRORS) -> list[ConsumerRecord]:
+        return await self.read(self.plan.topics.dead_letters(topic))
 
     async def documents(self) -> dict[str, ToolHealth]:
         """What a subscriber of `health-changed` ends up with: the highest revision of each key that is not gone."""
