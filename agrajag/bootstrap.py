@@ -62,23 +62,30 @@ def run_worker(settings: Settings) -> int:
     if no broker answers.
     """
     with _extra("worker"):
-        from agrajag.documents.rule_files import bundled_rules
         from agrajag.stream import running
         from agrajag.stream.monitoring import Monitoring
         from agrajag.stream.worker import build_worker, topic_labels
+    from agrajag.documents.live import LiveDocuments
     from agrajag.wire.origin import Origins
 
     topics = settings.topics.topics()
-    in_force = bundled_rules(), settings.policy.policy()
+    documents = LiveDocuments(
+        settings.kafka.connection(), topics, settings.policy.policy(), settings.documents.dir
+    )
     seal = settings.worker.origin_key
     origins = Origins(topics.partitions, seal.get_secret_value().encode() if seal is not None else None)
     stream = _stream_settings(settings)
+
+    async def prepare() -> None:
+        await _fit_for_worker(settings)
+        await documents.start()
+
     with _monitored(settings.monitor, settings.monitor.worker_port) as pulse:
         label = topic_labels(topics).__getitem__
         return running.run_worker(
             stream,
-            lambda: build_worker(stream, topics, lambda _tenant_id, _project_id: in_force, origins),
-            lambda: _fit_for_worker(settings),
+            lambda: build_worker(stream, topics, documents.effective, origins, beside=(documents.run,)),
+            prepare,
             Monitoring(pulse, label, settings.worker.bad_start()),
         )
 

@@ -44,6 +44,13 @@ class SinkResult(StrEnum):
     FAILED = "failed"
 
 
+class DocumentFault(StrEnum):
+    """REJECTED: a file, rule or value that is not in force. WARNING: one that is, and probably should not be."""
+
+    REJECTED = "rejected"
+    WARNING = "warning"
+
+
 class WatchdogCause(StrEnum):
     """Why a worker gave up on itself."""
 
@@ -154,6 +161,26 @@ DOCUMENTS_REEMITTED = Counter(
 )
 # Entries of this worker's part of the table, those of gone documents included.
 TABLE_ENTRIES = Gauge("agrajag_table_entries", "Entries in the table of this worker.", registry=REGISTRY)
+
+# --- the documents ---
+
+# Documents of tenants and projects that this process has read.
+DOCUMENTS = Gauge("agrajag_documents", "Documents of tenants and projects.", registry=REGISTRY)
+# What is wrong with them now; 0 once it is mended. `kind`: DocumentFault.
+DOCUMENT_FAULTS = Gauge(
+    "agrajag_document_faults",
+    "Faults in the documents as they are now, by kind.",
+    ["kind"],
+    registry=REGISTRY,
+)
+# Times that changed documents were put in force.
+DOCUMENT_RELOADS = Counter(
+    "agrajag_document_reloads", "Times that changed documents came into force.", registry=REGISTRY
+)
+# Records of the documents topic that say nothing usable. `reason`: wire.reasons.DeadLetterReason.
+DOCUMENTS_SKIPPED = Counter(
+    "agrajag_documents_skipped", "Records of documents left out, by reason.", ["reason"], registry=REGISTRY
+)
 
 # --- the sink ---
 

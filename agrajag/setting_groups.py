@@ -10,7 +10,17 @@ from agrajag.core.policy import COOLDOWN_FLOOR, Policy
 from agrajag.logs import LogFormat, LogLevel
 from agrajag.model.health import MAX_HISTORY
 from agrajag.monitor.dead_letter_share import BadStart
-from agrajag.setting_types import Brokers, IpAddress, MongoUri, Port, ReadableFile, Seconds, Span, wrong
+from agrajag.setting_types import (
+    Brokers,
+    Directory,
+    IpAddress,
+    MongoUri,
+    Port,
+    ReadableFile,
+    Seconds,
+    Span,
+    wrong,
+)
 from agrajag.wire.clients import KafkaConnection, SaslMechanism, SecurityProtocol
 from agrajag.wire.topics import DEFAULT_PARTITIONS, DEFAULT_PREFIX, Topics
 
@@ -135,6 +145,15 @@ class PolicySettings(Group):
     def policy(self) -> Policy:
         """The same as the value that decisions use."""
         return Policy(**self.model_dump())
+
+
+class DocumentSettings(Group):
+    """AGRAJAG_DOCUMENTS_*."""
+
+    dir: Directory | None = Field(
+        None,
+        description="Rules and settings of tenants as files; a document of the topic stands before one of these.",
+    )
 
 
 class WorkerSettings(Group):

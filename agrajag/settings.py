@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from pydantic import Field, SecretStr, ValidationError
 from pydantic.fields import FieldInfo
@@ -19,6 +19,7 @@ from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSetti
 from agrajag.addresses import without_credentials
 from agrajag.errors import ConfigError
 from agrajag.setting_groups import (
+    DocumentSettings,
     Group,
     KafkaSettings,
     LogSettings,
@@ -52,6 +53,7 @@ class Settings(BaseSettings):
     mongo: MongoSettings = MongoSettings()
     log: LogSettings = LogSettings()
     policy: PolicySettings = PolicySettings()
+    documents: DocumentSettings = DocumentSettings()
     worker: WorkerSettings = WorkerSettings()
     monitor: MonitorSettings = MonitorSettings()
     data_dir: Directory = Field(
@@ -70,6 +72,10 @@ class Settings(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Values come through `load_settings` alone: making a Settings never reads the environment."""
         return (init_settings,)
+
+    def shown(self) -> dict[str, str]:
+        """Every variable with its value, secrets masked: for a person who asks what is in force."""
+        return {variable.name: _text(variable.value_in(self)) for variable in _variables()}
 
 
 class _Variable(NamedTuple):
@@ -112,28 +118,6 @@ def load_settings(env: Mapping[str, str] | None = None) -> Settings:
     if problems:
         raise ConfigError(*problems)
     return settings
-
-
-class ShownSetting(NamedTuple):
-    """What is in force for one variable, its value masked where it is a secret, and who said so."""
-
-    name: str
-    value: str
-    source: Literal["default", "environment"]
-
-
-def shown_settings(env: Mapping[str, str] | None = None) -> list[ShownSetting]:
-    """Every variable with what is in force. Raises ConfigError as `load_settings` does."""
-    given = os.environ if env is None else env
-    settings = load_settings(given)
-    return [
-        ShownSetting(
-            variable.name,
-            _text(variable.value_in(settings)),
-            "environment" if given.get(variable.name) else "default",
-        )
-        for variable in _variables()
-    ]
 
 
 def settings_table() -> list[tuple[str, str, str]]:

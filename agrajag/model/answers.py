@@ -22,6 +22,7 @@ from agrajag.model.wire_model import VISIBLE, Count, Duration, Id, Note, ScopeId
 
 RuleId = Annotated[str, StringConstraints(min_length=1, max_length=120)]
 Hash = Annotated[str, StringConstraints(max_length=128)]
+DocumentPath = Annotated[str, StringConstraints(min_length=1, max_length=512, pattern=VISIBLE)]
 
 MAX_CONTENT = 2_000_000
 """The longest document, in characters: ten thousand rules of usual size."""
@@ -145,7 +146,7 @@ class Document(WireModel):
 
     tenant_id: Id
     project_id: Id | None = None
-    path: Annotated[str, StringConstraints(min_length=1, max_length=512, pattern=VISIBLE)]
+    path: DocumentPath
     content: Annotated[str, StringConstraints(max_length=MAX_CONTENT)]
     content_hash: Hash
     revision: Count

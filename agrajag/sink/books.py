@@ -1,25 +1,19 @@
 """Compares the store with the compacted topic that it mirrors: the newest revision of every key must stand in it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from hashlib import blake2b
 from typing import NamedTuple
 
-from aiokafka import AIOKafkaConsumer, TopicPartition
-
-from agrajag.errors import InputError, PermanentError
-from agrajag.sink.broker import kafka_errors
+from agrajag.errors import InputError
 from agrajag.sink.routes import ROUTES, Route
 from agrajag.store import Store
-from agrajag.wire.clients import KafkaConnection, admin_client
-from agrajag.wire.header_names import accept_any_header_name
-from agrajag.wire.origin import ReceivedRecord
-from agrajag.wire.topic_admin import partition_counts
+from agrajag.wire.clients import KafkaConnection
+from agrajag.wire.following import records_to_end
 from agrajag.wire.topics import Topics
 
-_POLL_MS = 500
 _LOOK_AGAIN_SECONDS = 0.5
 
 
@@ -81,7 +75,7 @@ async def compare(
 
 async def _on_topic(connection: KafkaConnection, topics: Topics, route: Route) -> dict[str, _Entry]:
     latest: dict[str, _Entry] = {}
-    async for record in _all_records(connection, topics.name(route.topic)):
+    async for record in records_to_end(connection, topics.name(route.topic)):
         try:
             write = route.decode(record)
         except InputError:
@@ -114,34 +108,6 @@ def _differences(on_topic: Mapping[str, _Entry], in_store: Mapping[str, _Entry])
             fault = Fault.OLDER if found.revision < wanted.revision else Fault.NEWER
         differences.append(Difference(key, fault, wanted and wanted.revision, found and found.revision))
     return differences
-
-
-async def _all_records(connection: KafkaConnection, topic: str) -> AsyncIterator[ReceivedRecord]:
-    """Every record up to the end that the topic has now, read outside of any group."""
-    accept_any_header_name()
-    places = await _partitions(connection, topic)
-    consumer = AIOKafkaConsumer(**connection.client_options(), group_id=None, auto_offset_reset="earliest")
-    consumer.assign(places)
-    with kafka_errors(f"reading {topic}"):
-        try:
-            await consumer.start()
-            ends = await consumer.end_offsets(places)
-            unread = {place for place, end in ends.items() if end > 0}
-            while unread:
-                for received in (await consumer.getmany(*unread, timeout_ms=_POLL_MS)).values():
-                    for record in received:
-                        yield record
-                unread = {place for place in unread if await consumer.position(place) < ends[place]}
-        finally:
-            await consumer.stop()
-
-
-async def _partitions(connection: KafkaConnection, topic: str) -> list[TopicPartition]:
-    async with admin_client(connection) as admin:
-        counts = await partition_counts(admin, [topic])
-    if topic not in counts:
-        raise PermanentError(f"kafka: there is no topic {topic}")
-    return [TopicPartition(topic, number) for number in range(counts[topic])]
 
 
 def _digest(encoded: bytes) -> bytes:

@@ -9,7 +9,8 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRebalanceListen
 from aiokafka.errors import KafkaError, KafkaTimeoutError
 
 from agrajag.errors import PermanentError, TransientError
-from agrajag.wire.clients import REFUSALS, KafkaConnection, admin_client, wait_for_broker
+from agrajag.wire.clients import KafkaConnection, admin_client, wait_for_broker
+from agrajag.wire.following import kafka_errors
 from agrajag.wire.header_names import accept_any_header_name
 from agrajag.wire.topic_admin import topic_findings
 from agrajag.wire.topic_fitness import refuse_unfit
@@ -25,17 +26,6 @@ class Group:
 
     name: str
     session_timeout_seconds: float = 10.0
-
-
-@contextmanager
-def kafka_errors(doing: str) -> Iterator[None]:
-    """Turns the client's errors into ours."""
-    try:
-        yield
-    except REFUSALS as error:
-        raise PermanentError(f"kafka: {doing}: {type(error).__name__}: {error}") from error
-    except (KafkaError, OSError, TimeoutError) as error:
-        raise TransientError(f"kafka: {doing}: {type(error).__name__}: {error}") from error
 
 
 @contextmanager

@@ -29,13 +29,14 @@ from agrajag.metrics import (
     Stage,
 )
 from agrajag.sink.batch import Batch, Work
-from agrajag.sink.broker import Group, clients, kafka_errors, refuse_wrong_setup, write_errors
+from agrajag.sink.broker import Group, clients, refuse_wrong_setup, write_errors
 from agrajag.sink.outage import Outage
 from agrajag.sink.routes import Route
 from agrajag.store import Store
 from agrajag.store.guarded import BULK_LIMIT
 from agrajag.wire.clients import KafkaConnection
 from agrajag.wire.dead_letters import dead_letter
+from agrajag.wire.following import kafka_errors
 from agrajag.wire.origin import own_place
 from agrajag.wire.reasons import DeadLetterReason
 from agrajag.wire.topics import Topics

@@ -16,11 +16,9 @@ from agrajag.store import GuardedCollection, Store, Write
 from agrajag.store.health import health_write
 from agrajag.wire.codec import decode
 from agrajag.wire.origin import ReceivedRecord
-from agrajag.wire.outputs import REVISION_HEADER
 from agrajag.wire.reasons import DeadLetterReason
+from agrajag.wire.tombstones import tombstone_revision
 from agrajag.wire.topics import Topic
-
-_MAX_REVISION = 2**53
 
 
 @dataclass(frozen=True)
@@ -35,7 +33,7 @@ class Route:
 def health_change(record: ReceivedRecord) -> Write:
     """What a record of `health-changed` writes: a document, or that it is gone."""
     if record.value is None:
-        return Write(_health_key(record), _tombstone_revision(record), None)
+        return Write(_health_key(record), tombstone_revision(record), None)
     write = health_write(decode(ToolHealth, record))
     if record.key != write.key.encode():
         raise InputError(DeadLetterReason.INVALID_FIELD, "key: is not that of the document in the value")
@@ -56,12 +54,3 @@ def _health_key(record: ReceivedRecord) -> str:
     if key != canonical:
         raise InputError(DeadLetterReason.INVALID_FIELD, "key: is escaped in an unusual way")
     return key
-
-
-def _tombstone_revision(record: ReceivedRecord) -> int:
-    told = next((value for name, value in record.headers if name == REVISION_HEADER), None)
-    if told is None:
-        raise InputError(DeadLetterReason.MISSING_FIELD, "revision: no such header on a null value")
-    if not told.isdigit() or len(told) > 16 or int(told) > _MAX_REVISION:
-        raise InputError(DeadLetterReason.INVALID_FIELD, "revision: the header is no revision")
-    return int(told)

@@ -1,7 +1,7 @@
 """Builds the worker: the one table, and its agents of a few lines each."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Iterable
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -37,8 +37,12 @@ def build_worker(
     origins: Origins,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     failpoint: Callable[[str], object] = no_failpoint,
+    beside: Iterable[Callable[[], Awaitable[None]]] = (),
 ) -> FetchApp:
-    """The Faust app of a worker, not yet started. `failpoint` is told each place between two parts of the order."""
+    """The Faust app of a worker, not yet started. `failpoint` is told each place between two parts of the order.
+
+    What is to run `beside` the agents begins when the table is recovered; if it raises, the worker ends.
+    """
     app = create_app(settings)
     codec = EntryCodec()
     table = ChangelogTable(
@@ -58,7 +62,8 @@ def build_worker(
         late_record_seconds=settings.late_record_seconds,
         publish=partial(around.published, REEMITTER),
     )
-    app.task(reemission.run)
+    for work in (reemission.run, *beside):
+        app.task(work)
     return app
 
 

@@ -26,7 +26,7 @@ from agrajag.wire.repair import recovered
 M = TypeVar("M", bound=WireModel)
 
 MAX_VALUE_BYTES = 1_048_576
-"""The largest value that is read; a topic that somebody else has set up may hold larger ones."""
+"""The largest value of an input that is read; a topic that somebody else has set up may hold larger ones."""
 
 SYSTEM_USER = "_system"
 """The placeholder for "no human owner" (spec agrajag §7); no input may act as a user of that name."""
@@ -36,7 +36,13 @@ _ZULU = TypeAdapter[datetime](AwareDatetime).validate_json(b'"1970-01-01T00:00:0
 _USER_FIELDS = frozenset({"user_id", "originating_user_id"})
 
 
-def decode(model: type[M], record: ReceivedRecord, origin: Origin | None = None) -> M:
+def decode(
+    model: type[M],
+    record: ReceivedRecord,
+    origin: Origin | None = None,
+    *,
+    max_bytes: int = MAX_VALUE_BYTES,
+) -> M:
     """The value of `record`, all times in UTC; raises InputError with a DeadLetterReason, and nothing else.
 
     Where the event has no id, that of its envelope is used, else `origin` (by default the record's own place).
@@ -46,10 +52,8 @@ def decode(model: type[M], record: ReceivedRecord, origin: Origin | None = None)
     value = record.value
     if value is None:
         raise InputError(DeadLetterReason.NO_VALUE, "the record has no value")
-    if len(value) > MAX_VALUE_BYTES:
-        raise InputError(
-            DeadLetterReason.TOO_LARGE, f"the value has {len(value)} bytes, limit {MAX_VALUE_BYTES}"
-        )
+    if len(value) > max_bytes:
+        raise InputError(DeadLetterReason.TOO_LARGE, f"the value has {len(value)} bytes, limit {max_bytes}")
     attributes = None
     try:
         decoded = model.from_json(value)

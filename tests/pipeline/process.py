@@ -5,7 +5,7 @@ import sys
 from dataclasses import dataclass
 
 from agrajag.core.policy import Policy
-from agrajag.documents.rule_files import bundled_rules
+from agrajag.documents.live import LiveDocuments
 from agrajag.stream.running import StreamSettings, run_worker
 from agrajag.stream.table import refuse_lost_table
 from agrajag.stream.worker import build_worker
@@ -42,7 +42,7 @@ class Plan:
 
 
 def main(plan: Plan) -> int:
-    rules, policy = bundled_rules(), Policy()
+    documents = LiveDocuments(plan.settings().connection, plan.topics, Policy())
 
     async def prepare() -> None:
         topics = plan.topics
@@ -51,15 +51,17 @@ def main(plan: Plan) -> int:
             topics.name(Topic.HEALTH_CHANGED),
             **plan.settings().connection.client_options(),
         )
+        await documents.start()
 
     return run_worker(
         plan.settings(),
         lambda: build_worker(
             plan.settings(),
             plan.topics,
-            lambda _tenant, _project: (rules, policy),
+            documents.effective,
             Origins(PARTITIONS),
             failpoint=dying(plan.die_at, plan.die_after),
+            beside=(documents.run,),
         ),
         prepare,
     )

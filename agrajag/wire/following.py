@@ -1,0 +1,79 @@
+"""Reads whole topics outside of any group: what stands in them, and then what comes."""
+
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing, contextmanager
+from typing import NamedTuple
+
+from aiokafka import AIOKafkaConsumer, TopicPartition
+from aiokafka.errors import KafkaError
+
+from agrajag.errors import PermanentError, TransientError
+from agrajag.wire.clients import REFUSALS, KafkaConnection, admin_client
+from agrajag.wire.header_names import accept_any_header_name
+from agrajag.wire.origin import ReceivedRecord
+from agrajag.wire.topic_admin import partition_counts
+
+_POLL_MS = 500
+
+
+class Followed(NamedTuple):
+    """What one poll brought. `caught_up` from the poll on that reached the end which the topic had at the start."""
+
+    records: tuple[ReceivedRecord, ...]
+    caught_up: bool
+
+
+@contextmanager
+def kafka_errors(doing: str) -> Iterator[None]:
+    """Turns the client's errors into ours."""
+    try:
+        yield
+    except REFUSALS as error:
+        raise PermanentError(f"kafka: {doing}: {type(error).__name__}: {error}") from error
+    except (KafkaError, OSError, TimeoutError) as error:
+        raise TransientError(f"kafka: {doing}: {type(error).__name__}: {error}") from error
+
+
+async def follow(connection: KafkaConnection, topic: str) -> AsyncGenerator[Followed, None]:
+    """Every record of `topic` from the first, in the order of each partition, without end.
+
+    Yields at least every half second, so that the reader hears of having caught up. Raises TransientError or
+    PermanentError.
+    """
+    accept_any_header_name()
+    with kafka_errors(f"reading {topic}"):
+        places = await _partitions(connection, topic)
+        options = {**connection.client_options(), "auto_offset_reset": "earliest"}
+        consumer = AIOKafkaConsumer(**options, group_id=None)
+        consumer.assign(places)
+        try:
+            await consumer.start()
+            ends = await consumer.end_offsets(places)
+            unread = {place for place, end in ends.items() if end > 0}
+            told = False
+            while True:
+                # Nothing to wait for in a topic that was empty: its reader goes on at once.
+                fetched = await consumer.getmany(timeout_ms=_POLL_MS if unread or told else 0)
+                unread = {place for place in unread if await consumer.position(place) < ends[place]}
+                told = not unread
+                yield Followed(tuple(record for records in fetched.values() for record in records), told)
+        finally:
+            await consumer.stop()
+
+
+async def records_to_end(connection: KafkaConnection, topic: str) -> AsyncGenerator[ReceivedRecord, None]:
+    """Every record up to the end that the topic has now, and perhaps some that came meanwhile. Raises as `follow`."""
+    async with aclosing(follow(connection, topic)) as following:
+        async for records, caught_up in following:
+            for record in records:
+                yield record
+            if caught_up:
+                return
+
+
+async def _partitions(connection: KafkaConnection, topic: str) -> list[TopicPartition]:
+    async with admin_client(connection) as admin:
+        counts = await partition_counts(admin, [topic])
+    if topic not in counts:
+        raise PermanentError(f"kafka: there is no topic {topic}")
+    return [TopicPartition(topic, number) for number in range(counts[topic])]
