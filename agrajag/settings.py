@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from pydantic import Field, SecretStr, ValidationError
 from pydantic.fields import FieldInfo
@@ -73,10 +73,6 @@ class Settings(BaseSettings):
         """Values come through `load_settings` alone: making a Settings never reads the environment."""
         return (init_settings,)
 
-    def shown(self) -> dict[str, str]:
-        """Every variable with its value, secrets masked: for a person who asks what is in force."""
-        return {variable.name: _text(variable.value_in(self)) for variable in _variables()}
-
 
 class _Variable(NamedTuple):
     """One environment variable and the field behind it; `group` is empty for a field of `Settings` itself."""
@@ -118,6 +114,28 @@ def load_settings(env: Mapping[str, str] | None = None) -> Settings:
     if problems:
         raise ConfigError(*problems)
     return settings
+
+
+class ShownSetting(NamedTuple):
+    """What is in force for one variable, its value masked where it is a secret, and who said so."""
+
+    name: str
+    value: str
+    source: Literal["default", "environment"]
+
+
+def shown_settings(env: Mapping[str, str] | None = None) -> list[ShownSetting]:
+    """Every variable with what is in force. Raises ConfigError as `load_settings` does."""
+    given = os.environ if env is None else env
+    settings = load_settings(given)
+    return [
+        ShownSetting(
+            variable.name,
+            _text(variable.value_in(settings)),
+            "environment" if given.get(variable.name) else "default",
+        )
+        for variable in _variables()
+    ]
 
 
 def settings_table() -> list[tuple[str, str, str]]:

@@ -7,7 +7,7 @@ import pytest
 
 from agrajag.core.policy import Policy
 from agrajag.errors import ConfigError
-from agrajag.settings import ENV_PREFIX, load_settings, settings_table
+from agrajag.settings import ENV_PREFIX, load_settings, settings_table, shown_settings
 from agrajag.wire.clients import KafkaConnection
 from agrajag.wire.topics import Topics
 
@@ -154,17 +154,21 @@ def test_credentials_in_a_wrong_value_are_masked_and_a_long_one_is_cut() -> None
 
 
 def test_what_is_shown_has_every_variable_and_no_secret() -> None:
-    settings = load_settings(
-        {
-            "AGRAJAG_MONGO_URI": f"mongodb://bob:{PASSWORD}@store/?tlsCertificateKeyFilePassword={PASSWORD}",
-            "AGRAJAG_KAFKA_SASL_PASSWORD": PASSWORD,
-            "AGRAJAG_WORKER_ORIGIN_KEY": PASSWORD,
-            "AGRAJAG_POLICY_LEASE": "PT90S",
-        }
-    )
-    shown = settings.shown()
+    given = {
+        "AGRAJAG_MONGO_URI": f"mongodb://bob:{PASSWORD}@store/?tlsCertificateKeyFilePassword={PASSWORD}",
+        "AGRAJAG_KAFKA_SASL_PASSWORD": PASSWORD,
+        "AGRAJAG_WORKER_ORIGIN_KEY": PASSWORD,
+        "AGRAJAG_MONITOR_TOKEN": PASSWORD,
+        "AGRAJAG_POLICY_LEASE": "PT90S",
+        "AGRAJAG_LOG_LEVEL": "",
+    }
+    settings = shown_settings(given)
+    shown = {name: value for name, value, _ in settings}
     assert list(shown) == [name for name, _, _ in settings_table()]
-    assert PASSWORD not in str(shown) + repr(settings)
+    assert PASSWORD not in str(shown) + repr(load_settings(given))
+    assert {name for name, _, source in settings if source == "environment"} == given.keys() - {
+        "AGRAJAG_LOG_LEVEL"
+    }
     assert shown["AGRAJAG_MONGO_URI"] == "mongodb://***@store/?tlsCertificateKeyFilePassword=***"
     assert shown["AGRAJAG_KAFKA_SASL_PASSWORD"] == shown["AGRAJAG_WORKER_ORIGIN_KEY"] == "***"
     assert shown["AGRAJAG_POLICY_LEASE"] == "PT1M30S"

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import typer
 
 from agrajag import __version__
-from agrajag.cli import demo, dev, roles, topics
+from agrajag.cli import config, demo, dev, roles, topics
 from agrajag.cli.telling import tell
 from agrajag.errors import AgrajagError, ConfigError, TransientError
 
@@ -35,6 +35,7 @@ app = typer.Typer(
     epilog="To see it at work: agrajag demo. To have it at hand on this machine: agrajag dev.",
 )
 app.add_typer(topics.app, name="topics")
+app.add_typer(config.app, name="config")
 app.command()(roles.worker)
 app.command()(roles.sink)
 app.command()(dev.dev)

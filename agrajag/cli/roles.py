@@ -1,20 +1,43 @@
 """`agrajag worker` and `agrajag sink`: the parts that run for ever."""
 
+from typing import Annotated
+
 import typer
 
+from agrajag.cli.telling import tell
 
-def worker() -> None:
+
+def worker(
+    processes: Annotated[
+        int, typer.Option(min=1, max=256, help="How many workers to run, each as a process of its own.")
+    ] = 1,
+    end_with_input: Annotated[bool, typer.Option("--end-with-input", hidden=True)] = False,
+) -> None:
     """Decide about errors: read tool-call-errors, write documents, jobs, answers and dead letters.
 
     Runs until SIGTERM or Ctrl-C. Start as many as there are partitions; they share the work. Settings come from
     AGRAJAG_* variables; the topics must exist (agrajag topics create).
 
-    Example: AGRAJAG_KAFKA_BOOTSTRAP_SERVERS=kafka:9092 agrajag worker
+    Of several processes, one that dies is started again after a pause that grows; one that says that its setup is wrong
+    ends all of them.
+
+    Example: AGRAJAG_KAFKA_BOOTSTRAP_SERVERS=kafka:9092 agrajag worker --processes 4
     """
     from agrajag import bootstrap
     from agrajag.cli.start import settings_of_role
 
-    raise typer.Exit(bootstrap.run_worker(settings_of_role()))
+    settings = settings_of_role()
+    if processes > 1:
+        from agrajag.cli.interrupt import run_interruptibly
+        from agrajag.cli.worker_processes import run_workers
+
+        run_interruptibly(run_workers(settings, processes), tell)
+        return
+    if end_with_input:
+        from agrajag.cli import worker_processes
+
+        worker_processes.end_with_input()
+    raise typer.Exit(bootstrap.run_worker(settings))
 
 
 def sink() -> None:

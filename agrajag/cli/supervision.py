@@ -1,7 +1,8 @@
 """Keeps the parts of one machine running: starts them in order, again when they die, and ends them in reverse.
 
 A part that has died is started again after a pause that doubles. One that dies five times in a row, each time soon
-after its start, or that says its setup is wrong, is given up, and everything with it.
+after its start, or that says its setup is wrong, is given up, and everything with it; unless nobody is to be given up
+for dying, and then the pauses grow to a minute.
 """
 
 import asyncio
@@ -18,6 +19,7 @@ QUICK_SECONDS = 30.0
 """A part that lived longer had started well: its pauses begin anew."""
 QUICK_DEATHS = 5
 _FIRST_PAUSE_SECONDS = 0.5
+_LONGEST_PAUSE_SECONDS = 60.0
 _LOOK_SECONDS = 0.2
 
 
@@ -57,11 +59,21 @@ class _Kept:
 
 
 class Supervisor:
-    """`tell` is given one line for every death and every new start; `clock` is in seconds and only grows."""
+    """`tell` is given one line for every death and every new start; `clock` is in seconds and only grows.
 
-    def __init__(self, tell: Callable[[str], None], clock: Callable[[], float] = time.monotonic) -> None:
+    With `gives_up` a part that dies five times in a row is given up.
+    """
+
+    def __init__(
+        self,
+        tell: Callable[[str], None],
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        gives_up: bool = True,
+    ) -> None:
         self._tell = tell
         self._clock = clock
+        self._gives_up = gives_up
         self._stages: list[list[_Kept]] = []
 
     async def start(self, *parts: Part) -> None:
@@ -138,7 +150,8 @@ class Supervisor:
         now = self._clock()
         lived_seconds = now - kept.started_at
         kept.quick_deaths = kept.quick_deaths + 1 if lived_seconds < QUICK_SECONDS else 1
-        if kept.quick_deaths >= QUICK_DEATHS:
+        if self._gives_up and kept.quick_deaths >= QUICK_DEATHS:
             raise PermanentError(f"{death}\n{kept.part.name}: died {QUICK_DEATHS} times in a row, given up")
         self._tell(str(death))
-        kept.restart_at = now + _FIRST_PAUSE_SECONDS * 2 ** (kept.quick_deaths - 1)
+        pause_seconds = _FIRST_PAUSE_SECONDS * 2 ** min(kept.quick_deaths - 1, 16)
+        kept.restart_at = now + min(pause_seconds, _LONGEST_PAUSE_SECONDS)

@@ -21,6 +21,14 @@ def environment(variables: Mapping[str, str]) -> dict[str, str]:
     return {**inherited, **ports, **variables, "PYTHONPATH": str(ROOT)}
 
 
+def is_running(pid: int) -> bool:
+    """False for a zombie too, which nobody may be there to reap."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
 def agrajag(*arguments: str, **variables: str) -> "subprocess.CompletedProcess[str]":
     """Run the program to its end."""
     return subprocess.run(

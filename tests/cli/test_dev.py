@@ -14,7 +14,7 @@ from pymongo import MongoClient
 from agrajag.bootstrap import create_topics
 from agrajag.embedded import EmbeddedKafka, EmbeddedStore
 from agrajag.settings import load_settings
-from tests.cli.programs import Program, agrajag, running
+from tests.cli.programs import Program, agrajag, is_running, running
 from tests.monitor.asking import ask
 from tests.waiting import eventually, eventually_blocking
 
@@ -32,14 +32,6 @@ def descendants(pid: int) -> set[int]:
 
 def command_line(pid: int) -> str:
     return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode().strip()
-
-
-def is_running(pid: int) -> bool:
-    """False for a zombie too, which nobody may be there to reap."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0] != "Z"
-    except FileNotFoundError:
-        return False
 
 
 def addresses(dev: Program) -> dict[str, str]:

@@ -48,11 +48,11 @@ class Puppet:
 class Stage:
     """A supervisor, what it told, and what it did to its parts."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, gives_up: bool = True) -> None:
         self.clock = Clock()
         self.told: list[str] = []
         self.events: list[str] = []
-        self.supervisor = Supervisor(self.told.append, self.clock)
+        self.supervisor = Supervisor(self.told.append, self.clock, gives_up=gives_up)
 
     def puppet(self, name: str) -> Puppet:
         return Puppet(name, self.events)
@@ -95,6 +95,21 @@ async def test_a_part_that_dies_quickly_five_times_is_given_up_with_its_last_wor
     worker.alive = False
     with pytest.raises(PermanentError, match=r"exit code 1\nworker: died 5 times in a row, given up"):
         await stage.pass_time(0)
+
+
+async def test_where_nobody_is_given_up_the_pauses_grow_to_a_minute() -> None:
+    stage = Stage(gives_up=False)
+    worker = stage.puppet("worker")
+    await stage.supervisor.start(worker)
+    for _ in range(10 * QUICK_DEATHS):
+        worker.alive = False
+        await stage.pass_time(0)
+        await stage.pass_time(60)
+        assert worker.alive
+    worker.alive = False
+    await stage.pass_time(0)
+    await stage.pass_time(59)
+    assert not worker.alive
 
 
 async def test_a_part_that_lives_long_between_its_deaths_is_never_given_up() -> None:
