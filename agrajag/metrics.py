@@ -100,6 +100,8 @@ SHADOW_VERDICTS = Counter(
     ["outcome", "classification"],
     registry=REGISTRY,
 )
+# Successes. `outcome`: core.recover.Recovery.
+SUCCESSES = Counter("agrajag_successes", "Successes, by what they healed.", ["outcome"], registry=REGISTRY)
 # Diagnosis jobs sent. `kind`: JobKind.
 JOBS = Counter("agrajag_jobs", "Diagnosis jobs sent, first and again.", ["kind"], registry=REGISTRY)
 # Cooldowns that did not fit into their document; one tool has more kinds of failure than the cap allows.

@@ -10,7 +10,7 @@ from datetime import datetime
 from agrajag.core.health import Marking, accepts, marked, remembered
 from agrajag.core.jobs import OpenJob
 from agrajag.core.policy import Policy
-from agrajag.model.enums import Scope
+from agrajag.model.enums import Scope, Status
 from agrajag.model.health import (
     Cooldown,
     HealthCounters,
@@ -31,6 +31,9 @@ class Draft:
 
     __slots__ = (
         "_base",
+        "_confirmed_at",
+        "_failed_again",
+        "_health",
         "_jobs",
         "_open_jobs",
         "appended_ms",
@@ -45,6 +48,8 @@ class Draft:
         "jobs_started",
         "key",
         "link",
+        "last_checked_at",
+        "last_success_at",
         "suppressed",
         "touched_at",
         "verdict",
@@ -55,10 +60,14 @@ class Draft:
         self._base = base
         self._jobs = {job.job_id: job for job in base.jobs} if base else {}
         self._open_jobs: dict[str, OpenJob] = {}
+        self._failed_again: dict[tuple[str, str | None], datetime] = {}
+        self._confirmed_at: datetime | None = None
         self.errors = self.suppressed = self.coalesced = self.jobs_started = 0
         self.touched_at: datetime | None = None
         self.appended_ms = 0
-        health = base.health if base else None
+        health = self._health = base.health if base else None
+        self.last_checked_at = health.last_checked_at if health else None
+        self.last_success_at = health.last_success_at if health else None
         self.verdict = health.verdict if health else NO_VERDICT
         self.link = health.link if health else NO_LINK
         self.history = health.history if health else ()
@@ -70,7 +79,12 @@ class Draft:
     @property
     def health(self) -> ToolHealth | None:
         """The document as it was before the step; None for a new one and for one that is gone."""
-        return self._base.health if self._base else None
+        return self._health
+
+    @property
+    def stands(self) -> bool:
+        """Whether there is a document: one that the table holds, or that this step has made."""
+        return self._health is not None or self.touched_at is not None
 
     def touch(self, origin: str, offset: int, now: datetime, appended_ms: int) -> None:
         """Note that the record at `origin` and `offset` is applied here."""
@@ -83,11 +97,29 @@ class Draft:
 
     def mark(self, marking: Marking, now: datetime, policy: Policy) -> bool:
         """Write a status, with its history; False where newer or stronger evidence stands against it."""
-        if not accepts(self.verdict, marking, now):
+        if not accepts(self._confirmed(), marking, now):
             return False
-        self.verdict = marked(self.verdict, marking, now)
-        self.history = remembered(self.history, marking, now, policy)
+        self.write(marking, now, policy)
         return True
+
+    def write(self, marking: Marking, now: datetime, policy: Policy) -> None:
+        """Write a status, with its history, whatever stands there."""
+        self.verdict = marked(self._confirmed(), marking, now)
+        self.history = remembered(self.history, marking, now, policy)
+
+    def fail_again(self, cooldown: Cooldown, now: datetime, *, confirms_status: bool) -> None:
+        """Note a failure during a cooldown. No older success ends what it was the last evidence of."""
+        key = cooldown.error_signature, cooldown.user_id
+        known = self._failed_again.get(key)
+        if known is None or now > known:
+            self._failed_again[key] = now
+        if confirms_status and (self._confirmed_at is None or now > self._confirmed_at):
+            self._confirmed_at = now
+
+    def succeed(self, now: datetime) -> None:
+        """Note that the tool has worked for somebody of this scope."""
+        self.last_success_at = max(self.last_success_at or now, now)
+        self.last_checked_at = max(self.last_checked_at or now, now)
 
     def cooldown(self, signature: str, user_id: str | None) -> Cooldown | None:
         """The entry of exactly this key, active or not."""
@@ -109,6 +141,13 @@ class Draft:
         for job_id, job in self._jobs.items():
             joined = self._open_jobs.get(job_id)
             yield job if joined is None else joined.frozen()
+
+    def own_job(self, event_id: str) -> DiagnosisJob | None:
+        """The job in flight here that this event has claimed."""
+        for job in self.jobs_in_flight():
+            if job.claimed_by == event_id and job.job_id not in self.handled_job_ids:
+                return job
+        return None
 
     def has_job(self, job_id: str) -> bool:
         """Whether the job is in flight here."""
@@ -135,6 +174,28 @@ class Draft:
         self._jobs[job.job_id] = job
         self.jobs_started += 1
 
+    def _confirmed(self) -> VerdictFacet:
+        """The verdict with the newest evidence for it; one that says OK has none against it."""
+        verdict, confirmed_at = self.verdict, self._confirmed_at
+        if confirmed_at is not None and verdict.status is not Status.OK:
+            evidence_at = max(verdict.evidence_at or confirmed_at, confirmed_at)
+            self.verdict = verdict.with_changes(evidence_at=evidence_at)
+        self._confirmed_at = None
+        return self.verdict
+
+    def _frozen_cooldowns(self) -> tuple[Cooldown, ...]:
+        """The cooldowns with the time of their last failure."""
+        again = self._failed_again
+        if not again:
+            return tuple(self.cooldowns)
+        return tuple(
+            entry
+            if (failed_at := again.get((entry.error_signature, entry.user_id))) is None
+            or failed_at <= entry.last_triggered_at
+            else entry.with_changes(last_triggered_at=failed_at)
+            for entry in self.cooldowns
+        )
+
     @property
     def scope(self) -> Scope:
         """The scope that the document is about."""
@@ -157,7 +218,7 @@ class Draft:
         if touched is None:
             raise ValueError(f"{self.key}: only a touched draft is frozen")
         known = self.health
-        cooldowns = tuple(self.cooldowns)
+        cooldowns = self._frozen_cooldowns()
         if known is None:
             tenant_id, scope, scope_id, tool_name = parts(self.key)
             return ToolHealth(
@@ -167,7 +228,9 @@ class Draft:
                 scope_id=scope_id,
                 tool_name=tool_name,
                 link=self.link,
-                verdict=self.verdict,
+                verdict=self._confirmed(),
+                last_checked_at=self.last_checked_at,
+                last_success_at=self.last_success_at,
                 cooldowns=cooldowns,
                 history=self.history,
                 counters=self._counted(HealthCounters()),
@@ -177,7 +240,9 @@ class Draft:
         return known.with_changes(
             revision=revision,
             link=self.link,
-            verdict=self.verdict,
+            verdict=self._confirmed(),
+            last_checked_at=self.last_checked_at,
+            last_success_at=self.last_success_at,
             cooldowns=cooldowns,
             history=self.history,
             counters=self._counted(known.counters),

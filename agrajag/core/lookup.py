@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from agrajag.core.policy import Policy
 from agrajag.model.enums import Classification, Scope, Status
-from agrajag.model.events import ToolCallError
+from agrajag.model.events import ToolCallError, ToolCallSucceeded
 from agrajag.model.health import ToolHealth
 from agrajag.model.keys import health_keys
 
@@ -28,8 +28,8 @@ class Caller(NamedTuple):
     session_id: str | None = None
 
     @classmethod
-    def of(cls, event: ToolCallError) -> "Caller":
-        """Who made the call that failed."""
+    def of(cls, event: ToolCallError | ToolCallSucceeded) -> "Caller":
+        """Who made the call."""
         return cls(event.tenant_id, event.project_id, event.user_id, event.session_id)
 
     def keys(self, tool_name: str) -> list[str]:

@@ -17,10 +17,11 @@ from agrajag.core.lookup import USER_CLASSES, Caller
 from agrajag.core.match import RuleSet
 from agrajag.core.policy import Policy
 from agrajag.core.redact import detail_of
+from agrajag.core.repeats import repeat_of
 from agrajag.core.rules import Rule
 from agrajag.core.times import event_time
 from agrajag.core.verdicts import Arrival, Repeat, Verdict
-from agrajag.model.enums import Classification, CredentialKind, HealthAction, Outcome, Status, Trigger
+from agrajag.model.enums import Classification, CredentialKind, HealthAction, Outcome, Scope, Status, Trigger
 from agrajag.model.events import ToolCallError
 from agrajag.model.health import MAX_COOLDOWNS, MAX_JOBS, Cooldown
 from agrajag.model.jobs import MAX_DETAIL, DiagnosisJob
@@ -62,7 +63,7 @@ class _Triage:
         self.rule: Rule | None = None
 
     def decided(self) -> Verdict | Repeat:
-        if self.present and (repeat := self._applied_before()) is not None:
+        if self.present and (repeat := repeat_of(self.arrival, self.present)) is not None:
             return repeat
         rule = self.rule = self.rules.first_match(self.features)
         classification = rule.classification if rule else Classification.UNCLEAR
@@ -104,23 +105,6 @@ class _Triage:
     def _touch(self, draft: Draft) -> None:
         draft.touch(self.arrival.origin, self.arrival.offset, self.now, self.arrival.appended_ms)
 
-    def _applied_before(self) -> Repeat | None:
-        """A record at or below what a document of this caller has applied from its origin has been decided before.
-
-        All documents of a tool that a step changes are written together, so one of them speaks for all.
-        """
-        origin, offset = self.arrival.origin, self.arrival.offset
-        keys: list[str] = []
-        own: DiagnosisJob | None = None
-        for draft in self.present:
-            if draft.applied.get(origin, -1) < offset:
-                continue
-            keys.append(draft.key)
-            for job in draft.jobs_in_flight():
-                if job.claimed_by == self.arrival.event_id and job.job_id not in draft.handled_job_ids:
-                    own = job
-        return Repeat(tuple(keys), own) if keys else None
-
     def _user_key(self, classification: Classification) -> str | None:
         """Whom a cooldown or claim is for: this user where the error may be about their credential, else everybody."""
         if classification in USER_CLASSES:
@@ -138,7 +122,7 @@ class _Triage:
 
     def _covered(self, rule: Rule) -> Verdict | None:
         """The verdict where something that stands already answers the error; None where something begins."""
-        if self._is_superseded():
+        if self._is_superseded(rule):
             return self._verdict(Outcome.SUPERSEDED)
         wider = self._from_target_up()
         joined = self._joined(rule, wider)
@@ -148,6 +132,8 @@ class _Triage:
             cover = active_cover(draft.cooldowns, rule.signature, self.user_id, self.now)
             if cover is not None:
                 self.target.suppressed += self.event.count
+                draft.fail_again(cover, self.now, confirms_status=self._status_of(rule) is not None)
+                self._touch(draft)
                 return self._verdict(Outcome.SUPPRESSED, cover.next_spawn_allowed_at)
         if rule.classification is Classification.UNCLEAR and self._is_diagnosed(rule):
             return self._verdict(Outcome.ALREADY_DIAGNOSED)
@@ -160,17 +146,16 @@ class _Triage:
                 return self.present[position:]
         return ()
 
-    def _is_superseded(self) -> bool:
-        """Whether the tool has worked for this caller since: then the error says nothing about now."""
-        for draft in self.present:
-            health = draft.health
-            if (
-                health is not None
-                and health.last_success_at is not None
-                and self.now <= health.last_success_at
-            ):
-                return True
-        return False
+    def _is_superseded(self, rule: Rule) -> bool:
+        """Whether the tool has worked since for those whom the error is about: then it says nothing about now.
+
+        That is what its own document says. There somebody else's success says nothing about what is one user's own.
+        """
+        is_personal = self.user_id is not None or rule.classification in USER_CLASSES
+        if is_personal and self.scope.rank > Scope.USER.rank:
+            return False
+        succeeded_at = self.target.last_success_at
+        return succeeded_at is not None and self.now <= succeeded_at
 
     def _joined(self, rule: Rule, wider: Sequence[Draft]) -> Verdict | None:
         """Join the job in flight for this signature and user, if there is one."""
@@ -248,17 +233,23 @@ class _Triage:
         return self._verdict(Outcome.ENQUEUED, until, job.job_id, job)
 
     def _marks(self, rule: Rule, span: timedelta) -> bool:
-        """Write the status that the rule's `healthAction` asks for, if its class may write one.
-
-        What is a user's own is only ever written on that user, whatever a rule says: without a user it writes nothing.
-        """
-        status = _STATUS_OF.get(rule.health_action)
-        if status is None or rule.classification in _NEVER_MARKS:
-            return False
-        if rule.classification is Classification.USER_SPECIFIC_TECHNICAL and self.event.user_id is None:
+        """Write the status that the rule asks for, if it may write one."""
+        status = self._status_of(rule)
+        if status is None:
             return False
         marking = Marking(status, rule.classification, self.now + span, rule.note)
         return self.target.mark(marking, self.now, self.policy)
+
+    def _status_of(self, rule: Rule) -> Status | None:
+        """The status of the rule's `healthAction`, if its class may write one.
+
+        What is a user's own is only ever written on that user, whatever a rule says: without a user it writes nothing.
+        """
+        if rule.classification in _NEVER_MARKS:
+            return None
+        if rule.classification is Classification.USER_SPECIFIC_TECHNICAL and self.event.user_id is None:
+            return None
+        return _STATUS_OF.get(rule.health_action)
 
     def _claimed(self, rule: Rule) -> DiagnosisJob | None:
         """The job that this event claims; None where the very job was claimed before."""

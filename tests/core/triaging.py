@@ -7,15 +7,16 @@ from typing import Any
 from agrajag.core.draft import Drafts
 from agrajag.core.match import RuleSet
 from agrajag.core.policy import Policy
+from agrajag.core.recover import Recovery, recover
 from agrajag.core.rules import Rule, merge
 from agrajag.core.triage import triage
 from agrajag.core.verdicts import Arrival, Repeat, Verdict
 from agrajag.documents.rule_files import bundled_layer, bundled_rules
 from agrajag.model.enums import Scope
-from agrajag.model.events import ToolCallError
+from agrajag.model.events import ToolCallError, ToolCallSucceeded
 from agrajag.model.health import HealthEntry, ToolHealth
 from agrajag.model.keys import health_key
-from tests.builders import NOW, an_error
+from tests.builders import NOW, a_success, an_error
 
 REFUSED: dict[str, Any] = {
     "exception_type": "httpx.ConnectError",
@@ -56,6 +57,30 @@ class Triage:
         given = {"occurred_at": at, "event_id": f"event-{self.offset + 1}"} | overrides
         (decided,) = self.step([self.arrival(an_error(**given), at)], clock)
         assert isinstance(decided, Verdict)
+        return decided
+
+    def succeed(self, at: datetime = NOW, **overrides: Any) -> Recovery:
+        """One success that happened and was appended at `at`, in a step of its own; what it did."""
+        self.offset += 1
+        (recovery,) = self.recover([(a_success(**{"occurred_at": at} | overrides), self.offset)], at)
+        assert isinstance(recovery, Recovery)
+        return recovery
+
+    def recover(
+        self, successes: Iterable[tuple[ToolCallSucceeded, int]], appended_at: datetime
+    ) -> list[Recovery | Repeat]:
+        """Successes with their offsets, in one step, and keep what it changed."""
+        drafts = Drafts(self.table.get)
+        milliseconds = int(appended_at.timestamp() * 1000)
+        decided = [
+            recover(
+                Arrival(event, f"successes-0-{offset}", "successes-0", offset, appended_at, milliseconds),
+                drafts,
+                self.policy,
+            )
+            for event, offset in successes
+        ]
+        self.table.update({draft.key: draft.frozen() for draft in drafts.touched()})
         return decided
 
     def health(
