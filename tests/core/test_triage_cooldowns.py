@@ -12,14 +12,14 @@ def test_an_active_cooldown_answers_and_is_never_extended() -> None:
     tools = Triage()
     tools.send(**REFUSED)
     before = tools.health()
-    verdict = tools.send(after(minutes=4), **REFUSED)
+    seen_at = after(minutes=4)
+    verdict = tools.send(seen_at, **REFUSED)
     assert (verdict.outcome, verdict.cooldown_until) == (Outcome.SUPPRESSED, after(minutes=5))
     health = tools.health()
-    assert (health.cooldowns, health.verdict, health.history) == (
-        before.cooldowns,
-        before.verdict,
-        before.history,
-    )
+    (cooldown,) = before.cooldowns
+    assert health.cooldowns == (cooldown.with_changes(last_triggered_at=seen_at),)
+    assert health.verdict == before.verdict.with_changes(evidence_at=seen_at)
+    assert health.history == before.history
     assert (health.counters.errors, health.counters.suppressed) == (2, 1)
 
 
