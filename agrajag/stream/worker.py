@@ -11,6 +11,7 @@ from agrajag.stream.deciding import Attempt, Deciding, Effective, Surroundings
 from agrajag.stream.entries import EntryCodec
 from agrajag.stream.fetches import FetchApp
 from agrajag.stream.linking import LinkAttempt, LinksAttempt
+from agrajag.stream.recovering import RecoverAttempt
 from agrajag.stream.reemission import Reemission
 from agrajag.stream.running import StreamSettings, create_app
 from agrajag.stream.steps import StrictOrder, no_failpoint
@@ -19,7 +20,7 @@ from agrajag.stream.triaging import TriageAttempt
 from agrajag.wire.origin import Origins
 from agrajag.wire.topics import Topic, Topics
 
-AGENTS: tuple[type[Attempt[Any]], ...] = (TriageAttempt, LinksAttempt, LinkAttempt)
+AGENTS: tuple[type[Attempt[Any]], ...] = (TriageAttempt, RecoverAttempt, LinksAttempt, LinkAttempt)
 """What a worker decides about: one agent per topic, with concurrency 1."""
 REEMITTER = "agrajag/reemission"
 
