@@ -68,6 +68,7 @@ _TOMBSTONE: dict[str, Any] = {
                 "description": "Only what has a lower revision is gone.",
             }
         },
+        "required": [REVISION_HEADER],
     },
     "payload": {"type": "null"},
     "examples": [{"name": "tombstone", "headers": {REVISION_HEADER: "1779537642001"}, "payload": None}],
