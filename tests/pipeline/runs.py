@@ -97,6 +97,7 @@ class Run:
             acks="all",
             enable_idempotence=True,
             max_request_size=4_000_000,
+            request_timeout_ms=120_000,  # a broker that is killed and started five times is away for long
         ) as producer:
             futures = []
             for number, record in enumerate(records, start=1):
