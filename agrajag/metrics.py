@@ -29,6 +29,15 @@ class JobKind(StrEnum):
     REEMITTED = "reemitted"
 
 
+class SweptKind(StrEnum):
+    """What time has taken: GONE are the last traces of documents that had gone a day before."""
+
+    DOCUMENT = "document"
+    COOLDOWN = "cooldown"
+    JOB = "job"
+    GONE = "gone"
+
+
 class Result(StrEnum):
     """How a commit ended."""
 
@@ -163,6 +172,13 @@ DOCUMENTS_REEMITTED = Counter(
 )
 # Entries of this worker's part of the table, those of gone documents included.
 TABLE_ENTRIES = Gauge("agrajag_table_entries", "Entries in the table of this worker.", registry=REGISTRY)
+
+# What the sweep removed. `kind`: SweptKind.
+SWEPT = Counter("agrajag_swept", "What time has removed, by kind.", ["kind"], registry=REGISTRY)
+# Partitions that were not swept in their turn: they lag, and what waits may need what would be removed.
+SWEEPS_PUT_OFF = Counter(
+    "agrajag_sweeps_put_off", "Partitions not swept because they lag.", registry=REGISTRY
+)
 
 # --- the documents ---
 

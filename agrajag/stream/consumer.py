@@ -62,6 +62,7 @@ class FetchConsumer(driver.Consumer):
         if place is None or place.epoch != fetch.epoch:
             return
         place.acknowledged = place.committable = fetch[-1].offset + 1
+        place.acknowledged_ms = fetch[-1].timestamp
         place.in_flight -= 1
         self._room.set()
 
@@ -72,12 +73,13 @@ class FetchConsumer(driver.Consumer):
         """
         found = {}
         if self.app.is_settled:
-            found = {tp: Progress(-1, 0) for tp in self.assignment() if tp.topic in self.app.fetch_topics}
+            mine = [tp for tp in self.assignment() if tp.topic in self.app.fetch_topics]
+            found = dict.fromkeys(mine, Progress(-1, 0, is_known=False))
         for tp, place in self._places.items():
             position, end = self._fetched_up_to(tp)
             only_markers_since = place.in_flight == 0 and not place.rewind
             done = max(place.acknowledged, position) if only_markers_since else place.acknowledged
-            found[tp] = Progress(done, done if end is None else end)
+            found[tp] = Progress(done, done if end is None else end, place.acknowledged_ms, end is not None)
         return found
 
     async def ping(self) -> None:

@@ -23,15 +23,16 @@ def revision_of(value: bytes) -> int:
 
 
 class _Entry(Generic[V]):
-    """A value with its revision; `raw` until it is first read."""
+    """A value with its revision; `raw` until it is first read. `due_at` is when somebody should look at it."""
 
-    __slots__ = ("raw", "revision", "value", "written_at")
+    __slots__ = ("due_at", "raw", "revision", "value", "written_at")
 
     def __init__(self, revision: int, written_at: float, value: V | None, raw: bytes | None) -> None:
         self.revision = revision
         self.written_at = written_at
         self.value = value
         self.raw = raw
+        self.due_at = written_at
 
 
 class PartitionView(Generic[V]):
@@ -56,6 +57,25 @@ class PartitionView(Generic[V]):
         """The revision of `key`'s value, without decoding it."""
         entry = self._entries.get(key)
         return None if entry is None else entry.revision
+
+    def peek(self, key: bytes) -> V | None:
+        """The value of `key`, without keeping what had to be decoded: for those who go through all of them."""
+        entry = self._entries.get(key)
+        if entry is None:
+            return None
+        return entry.value if entry.raw is None else self._decode(entry.raw)
+
+    def written_at(self, key: bytes) -> float:
+        """When the value of `key`, which must be there, was written, in seconds of Unix time."""
+        return self._entries[key].written_at
+
+    def due(self, unix_seconds: float) -> list[bytes]:
+        """The keys that came into being before then and were not put off beyond it."""
+        return [key for key, entry in self._entries.items() if entry.due_at <= unix_seconds]
+
+    def put_off(self, key: bytes, unix_seconds: float) -> None:
+        """Let `key` not be due before then, however often its value changes."""
+        self._entries[key].due_at = unix_seconds
 
     def written_since(self, unix_seconds: float) -> list[bytes]:
         """The keys whose value was written, by this worker or its predecessor, at or after `unix_seconds`."""
@@ -99,7 +119,7 @@ class PartitionedMemory(Generic[V]):
                 continue
             known = entries.get(key)
             since = known.written_at if known is not None and known.revision == revision else written_at
-            entries[key] = _Entry(revision, since, value, None)
+            _put(entries, key, _Entry(revision, since, value, None))
 
     def recover(
         self,
@@ -120,10 +140,17 @@ class PartitionedMemory(Generic[V]):
             entries.pop(key, None)
             self._buried[partition, key] = revision
         else:
-            entries[key] = _Entry(revision, written_at, None, value)
+            _put(entries, key, _Entry(revision, written_at, None, value))
 
     def keep_only(self, partitions: Sequence[int]) -> None:
         """Recovery is over, and these are the partitions that this worker holds now."""
         for gone in self._partitions.keys() - set(partitions):
             del self._partitions[gone]
         self._buried.clear()
+
+
+def _put(entries: dict[bytes, _Entry[V]], key: bytes, entry: _Entry[V]) -> None:
+    known = entries.get(key)
+    if known is not None:
+        entry.due_at = known.due_at
+    entries[key] = entry

@@ -38,10 +38,10 @@ def vitals_of(sample: Sample, topic_label: Callable[[str], str]) -> Vitals:
     """The same in the monitor's words."""
     partitions: dict[str, list[int]] = defaultdict(list)
     lag: dict[str, int] = defaultdict(int)
-    for tp, (done, end) in sorted(sample.progress.items()):
+    for tp, progress in sorted(sample.progress.items()):
         topic = topic_label(tp.topic)
         partitions[topic].append(tp.partition)
-        lag[topic] += max(0, end - max(done, 0))
+        lag[topic] += max(0, progress.end - max(progress.done, 0))
     return Vitals(
         sample.at,
         partitions,

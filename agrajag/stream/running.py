@@ -51,6 +51,8 @@ class StreamSettings:
     stall_seconds: float = 60.0
     """How long after everything stood still, though there is something to do, the process ends at the latest."""
     stop_seconds: float = 20.0
+    sweep_seconds: float = 60.0
+    """Between two rounds of the sweep."""
 
     @property
     def late_record_seconds(self) -> float:

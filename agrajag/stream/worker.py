@@ -15,6 +15,7 @@ from agrajag.stream.recovering import RecoverAttempt
 from agrajag.stream.reemission import Reemission
 from agrajag.stream.running import StreamSettings, create_app
 from agrajag.stream.steps import StrictOrder, no_failpoint
+from agrajag.stream.sweeping import Sweeping
 from agrajag.stream.table import ChangelogTable
 from agrajag.stream.triaging import TriageAttempt
 from agrajag.wire.origin import Origins
@@ -63,7 +64,8 @@ def build_worker(
         late_record_seconds=settings.late_record_seconds,
         publish=partial(around.published, REEMITTER),
     )
-    for work in (reemission.run, *beside):
+    sweeping = Sweeping(order, around, settings.sweep_seconds)
+    for work in (reemission.run, sweeping.run, *beside):
         app.task(work)
     return app
 

@@ -137,3 +137,29 @@ def test_the_revision_is_read_from_the_first_bytes(revision: int, text: str) -> 
 def test_a_value_that_does_not_begin_with_a_revision_is_refused(raw: bytes) -> None:
     with pytest.raises(ValueError, match=r"revision|invalid|not found"):
         revision_of(raw)
+
+
+def test_a_key_is_due_from_its_first_writing_on_until_it_is_put_off_however_often_it_changes() -> None:
+    held = memory()
+    held.merge(0, {b"k": (1, Doc(1))}, 100.0)
+    held.merge(0, {b"k": (2, Doc(2))}, 200.0)
+    assert held.view(0).due(99.0) == []
+    assert held.view(0).due(100.0) == [b"k"]
+    held.view(0).put_off(b"k", 300.0)
+    held.merge(0, {b"k": (3, Doc(3))}, 250.0)
+    assert held.view(0).due(299.0) == []
+    assert held.view(0).due(300.0) == [b"k"]
+
+
+def test_a_look_at_a_recovered_value_leaves_it_undecoded() -> None:
+    decoded: list[bytes] = []
+
+    def decode(raw: bytes) -> Doc:
+        decoded.append(raw)
+        return Doc.decode(raw)
+
+    held = PartitionedMemory(decode)
+    recover(held, Doc(1))
+    assert [held.view(0).peek(b"k") for _ in range(2)] == [Doc(1), Doc(1)]
+    assert len(decoded) == 2
+    assert held.view(0).get(b"k") is held.view(0).peek(b"k")

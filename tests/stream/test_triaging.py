@@ -38,10 +38,14 @@ REFUSED: dict[str, Any] = {"exception_type": "httpx.ConnectError"}
 class Partition:
     """One partition's step and memory, without Kafka: records in, results out."""
 
-    def __init__(self, poisoned_tenant: str = "", rules: RuleSet | None = None) -> None:
+    def __init__(
+        self, poisoned_tenant: str = "", rules: RuleSet | None = None, topics: Topics = TOPICS
+    ) -> None:
+        self.now = NOW
+        self.topics = topics
         self.codec = EntryCodec()
         self.memory: PartitionedMemory[HealthEntry] = PartitionedMemory(self.codec.decode)
-        self.number = partition_for(tool_key("acme", "search").encode(), TOPICS.partitions)
+        self.number = partition_for(tool_key("acme", "search").encode(), topics.partitions)
         self.offset = 0
         self.decisions = 0
 
@@ -51,14 +55,16 @@ class Partition:
                 raise RuntimeError("a bug that only this tenant's records meet")
             return rules or bundled_rules(), Policy()
 
-        around = Surroundings(TOPICS, effective, Origins(TOPICS.partitions), self.codec, lambda: NOW)
-        self.step = Deciding(around, TriageAttempt)
+        self.around = Surroundings(
+            topics, effective, Origins(topics.partitions), self.codec, lambda: self.now
+        )
+        self.step = Deciding(self.around, TriageAttempt)
 
     def record(self, value: bytes | None, at: datetime = NOW) -> ConsumerRecord:
         """The next record of the partition."""
         self.offset += 1
         return ConsumerRecord(
-            topic=TOPICS.name(Topic.TOOL_CALL_ERRORS),
+            topic=self.topics.name(Topic.TOOL_CALL_ERRORS),
             partition=self.number,
             offset=self.offset,
             timestamp=int(at.timestamp() * 1000),
@@ -85,11 +91,17 @@ class Partition:
 
     def take(self, records: list[ConsumerRecord]) -> StepResult[HealthEntry]:
         result = self.step(records, self.memory.view(self.number))
-        merged = {
-            key: (entry.revision, entry) for group in result.changes for key, entry in group.items() if entry
-        }
-        self.memory.merge(self.number, merged, NOW.timestamp())
+        self.keep(result)
         return result
+
+    def keep(self, result: StepResult[HealthEntry]) -> None:
+        """Change memory as the result says."""
+        merged = {
+            key: (entry.revision if entry else 0, entry)
+            for group in result.changes
+            for key, entry in group.items()
+        }
+        self.memory.merge(self.number, merged, self.now.timestamp())
 
 
 def of(topic: Topic, outputs: Iterable[Output]) -> list[Output]:
