@@ -7,7 +7,7 @@ and a missing extra is one line that names it.
 import asyncio
 import signal
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,6 +26,9 @@ from agrajag.wire.topic_fitness import refuse_unfit
 from agrajag.wire.topics import Topic, Topics
 
 if TYPE_CHECKING:
+    from agrajag.documents.live import Sources
+    from agrajag.documents.pushing import Planned
+    from agrajag.documents.records import DocumentTable
     from agrajag.embedded import EmbeddedKafka, EmbeddedStore
     from agrajag.embedded.child import Child
     from agrajag.embedded.directory import DataDirectory
@@ -88,6 +91,31 @@ def run_worker(settings: Settings) -> int:
             prepare,
             Monitoring(pulse, label, settings.worker.bad_start()),
         )
+
+
+async def read_documents(settings: Settings) -> "DocumentTable":
+    """The documents that the topic holds. Raises TransientError if no broker answers, PermanentError without topic."""
+    from agrajag.documents.topic import read_documents
+
+    await wait_for_broker(settings.kafka.connection(), 0)
+    return await read_documents(settings.kafka.connection(), settings.topics.topics())
+
+
+async def push_documents(settings: Settings, plan: "Iterable[Planned]", table: "DocumentTable") -> None:
+    """Carry out a push that was planned against `table`. Raises as `documents.pushing.push`."""
+    from agrajag.documents.pushing import push
+
+    await push(settings.kafka.connection(), settings.topics.topics(), plan, table)
+
+
+async def documents_in_force(settings: Settings) -> "Sources":
+    """The documents by which a worker with these settings would judge. Raises as `read_documents`, and ConfigError
+    if the directory cannot be read."""
+    from agrajag.documents.live import read_sources
+
+    connection = settings.kafka.connection()
+    await wait_for_broker(connection, 0)
+    return await read_sources(connection, settings.topics.topics(), settings.documents.dir)
 
 
 def run_sink(settings: Settings) -> int:

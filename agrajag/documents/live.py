@@ -6,9 +6,10 @@ second, and taken in when it is the same at two looks, so that no half-written f
 """
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import aclosing
 from pathlib import Path
+from typing import NamedTuple
 
 import structlog
 
@@ -19,7 +20,7 @@ from agrajag.documents.cascade import Cascade, DocumentName
 from agrajag.documents.directory import DirectoryReading, directory_state, read_directory
 from agrajag.documents.records import DocumentTable
 from agrajag.documents.rulebook import Rulebook
-from agrajag.documents.topic import follow_documents
+from agrajag.documents.topic import follow_documents, read_documents
 from agrajag.errors import ConfigError, TransientError
 from agrajag.metrics import DOCUMENT_FAULTS, DOCUMENT_RELOADS, DOCUMENTS, DocumentFault
 from agrajag.wire.clients import KafkaConnection
@@ -31,6 +32,25 @@ MAX_LOGGED = 20
 """Faults that are logged for one change; of the others only the number is."""
 _LOOK_AGAIN_SECONDS = 1.0
 _TRY_AGAIN_SECONDS = 2.0
+
+
+class Sources(NamedTuple):
+    """Where documents come from."""
+
+    in_directory: DirectoryReading
+    on_topic: Mapping[DocumentName, str]
+
+    @property
+    def documents(self) -> dict[DocumentName, str]:
+        """All of them; one of the topic stands before one of the same name in the directory."""
+        return {**self.in_directory.documents, **self.on_topic}
+
+
+async def read_sources(connection: KafkaConnection, topics: Topics, directory: Path | None) -> Sources:
+    """What both hold now. Raises ConfigError if the directory cannot be read, TransientError or PermanentError if the
+    topic cannot."""
+    reading = DirectoryReading() if directory is None else read_directory(directory)
+    return Sources(reading, _contents(await read_documents(connection, topics)))
 
 
 class LiveDocuments:
@@ -107,7 +127,7 @@ class LiveDocuments:
             await self._renew()
 
     async def _renew(self) -> None:
-        cascade = Cascade({**self._in_directory.documents, **self._on_topic})
+        cascade = Cascade(Sources(self._in_directory, self._on_topic).documents)
         if cascade.documents != self.rulebook.cascade.documents:
             self.rulebook = await asyncio.to_thread(Rulebook, cascade, self._defaults, self.rulebook)
             DOCUMENT_RELOADS.inc()

@@ -11,7 +11,18 @@ from agrajag.cli.app import app, exit_code_of
 from agrajag.errors import ConfigError, InputError, PermanentError, TransientError
 from tests.cli.programs import agrajag
 
-COMMANDS = ("version", "worker", "sink", "dev", "demo", "topics create", "config show")
+COMMANDS = (
+    "version",
+    "worker",
+    "sink",
+    "dev",
+    "demo",
+    "topics create",
+    "config show",
+    "documents push",
+    "documents list",
+    "documents show",
+)
 
 
 def test_version_prints_the_version_and_nothing_else() -> None:
