@@ -103,6 +103,10 @@ def test_a_document_of_the_store_that_is_not_the_topics_is_a_problem() -> None:
     assert problem_of(store_differences=("the store's k is older",)) == "the store's k is older"
 
 
+def test_a_document_whose_link_is_not_as_it_must_be_is_found() -> None:
+    assert problem_of(link_problems=("the link of k is up",)) == "the link of k is up"
+
+
 @pytest.mark.parametrize("jobs", [frozenset(), frozenset({"job-1", "job-2"})])
 def test_a_storm_with_no_job_or_two_is_found(jobs: frozenset[str]) -> None:
     told = f"the storm on search of acme has {len(jobs)} diagnosis jobs instead of 1"

@@ -23,6 +23,8 @@ def test_the_demo_loses_nothing_and_says_so(tmp_path: Path) -> None:
     lines = demo.out.splitlines()
     assert lines[-1] == CLOSING_LINE
     assert "sent twice by their producer: 1" in lines
+    assert "tools that went down with their connection: 3, came back with one: 2" in lines
+    assert "3 connections are closed; down: client_file_read, client_file_write, wine_cellar" in demo.err
     republished = next(line for line in lines if line.startswith("republished"))
     assert int(republished.rpartition(" ")[2]) > 0
     rows = {line.split()[0]: line.split() for line in lines if line}
@@ -31,6 +33,8 @@ def test_the_demo_loses_nothing_and_says_so(tmp_path: Path) -> None:
     assert storm[-4:] == ["640", "0", "639", "1"]
     assert rows["geo_lookup"][1:5] == ["magrathea", "PROJECT", "DOWN", "TECHNICALLY_BROKEN"]
     assert rows["client_file_read"][2] == "SESSION"
+    assert rows["client_file_write"][1:4] == ["magrathea", "SESSION", "OK"]
+    assert rows["wine_cellar"][1:4] == ["milliways", "PROJECT", "DOWN"]
     assert "Traceback" not in demo.err
     assert not list(tmp_path.glob("agrajag-demo-*"))
 

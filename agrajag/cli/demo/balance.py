@@ -28,7 +28,8 @@ class Readings:
 
     `sent` is what the broker acknowledged to the producer, `received` what stands in the input topic, `republished` how
     many copies to the right partition stand beside it. `job_ids` are those of each trouble on the jobs topic, `storms`
-    the troubles that must have one job. `store_differences` has a line for each document that is not the topic's.
+    the troubles that must have one job. `link_problems` has a line for each document whose link is not as it must be,
+    `store_differences` for each that is not the topic's.
     """
 
     sent: Mapping[str, int]
@@ -39,6 +40,7 @@ class Readings:
     documents: Mapping[str, ToolHealth]
     job_ids: Mapping[Trouble, frozenset[str]]
     storms: frozenset[Trouble]
+    link_problems: tuple[str, ...] = ()
     store_differences: tuple[str, ...] = ()
 
 
@@ -128,6 +130,7 @@ def _problems(readings: Readings) -> Iterator[str]:
     counted = errors_in_documents(readings.documents)
     if counted != wanted:
         yield f"the documents have {counted:,} errors behind them, {wanted:,} were decided about"
+    yield from readings.link_problems
     yield from readings.store_differences
     for storm in sorted(readings.storms):
         jobs = len(readings.job_ids.get(storm, ()))

@@ -12,6 +12,7 @@ from aiokafka.errors import KafkaError
 
 from agrajag import bootstrap
 from agrajag.cli.demo.balance import Balance, Readings, Trouble, balance
+from agrajag.cli.demo.links import LinkBooks, bundled_link_steps, through_links
 from agrajag.cli.demo.reading import Follower, Ledger, following
 from agrajag.cli.demo.scenarios import Script, bundled_script
 from agrajag.cli.demo.sending import send
@@ -23,6 +24,7 @@ from agrajag.errors import TransientError
 from agrajag.settings import ENV_PREFIX, Settings
 
 _THROUGH_SECONDS = 120.0
+_LINKS_SECONDS = 30.0
 _STORE_SECONDS = 30.0
 _SETTINGS = {"AGRAJAG_POLICY_ANSWER_ALL": "true"}
 
@@ -33,6 +35,7 @@ Tell = Callable[[str], None]
 class _Run:
     balance: Balance
     ledger: Ledger
+    links: LinkBooks
 
 
 def plan_of_demo(data_dir: Path, environment: Mapping[str, str]) -> Plan:
@@ -69,6 +72,7 @@ def _show(run: _Run) -> None:
     console.print(
         f"\nsent twice by their producer: {sent_twice:,}"
         f"\nrepublished to their right partition: {run.ledger.republished:,}"
+        f"\n{run.links}"
         f"\n{run.balance.closing_line}"
     )
 
@@ -83,6 +87,7 @@ async def _through(settings: Settings, script: Script, tell: Tell) -> _Run:
             await _follow(follower, sent, sending, len(records))
         finally:
             sending.cancel()
+        links = await through_links(connection, topics, follower, bundled_link_steps(), tell, _LINKS_SECONDS)
         tell("comparing the store with its topic")
         differences = await _store_differences(settings)
         await follower.read_to_end()
@@ -96,9 +101,10 @@ async def _through(settings: Settings, script: Script, tell: Tell) -> _Run:
         documents=ledger.documents,
         job_ids={trouble: frozenset(ids) for trouble, ids in ledger.job_ids.items()},
         storms=storms_of(script),
+        link_problems=links.problems,
         store_differences=differences,
     )
-    return _Run(balance(readings), ledger)
+    return _Run(balance(readings), ledger, links)
 
 
 async def _follow(
