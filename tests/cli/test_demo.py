@@ -24,7 +24,9 @@ def test_the_demo_loses_nothing_and_says_so(tmp_path: Path) -> None:
     assert lines[-1] == CLOSING_LINE
     assert "sent twice by their producer: 1" in lines
     assert "tools that went down with their connection: 3, came back with one: 2" in lines
-    assert "3 connections are closed; down: client_file_read, client_file_write, wine_cellar" in demo.err
+    assert (
+        "connections that are closed: 3; down: client_file_read, client_file_write, wine_cellar" in demo.err
+    )
     republished = next(line for line in lines if line.startswith("republished"))
     assert int(republished.rpartition(" ")[2]) > 0
     rows = {line.split()[0]: line.split() for line in lines if line}

@@ -109,12 +109,11 @@ async def through_links(
                 expected |= dict.fromkeys(documents_of(event), is_down)
             while (wrong := not_as_expected(expected, documents)) and time.monotonic() < deadline:
                 await follower.read_on()
-            problems += [f"when connections {step}: {problem}" for problem in wrong]
+            problems += [f"after connections {step}: {problem}" for problem in wrong]
             down = _down(documents)
             went_down, came_back = went_down + len(down - before), came_back + len(before - down)
-            tell(
-                f"{len(happened)} connections {step}{_told('down', down - before)}{_told('up again', before - down)}"
-            )
+            moved = _told("down", down - before) + _told("up again", before - down)
+            tell(f"connections that {step}: {len(happened)}{moved}")
     return LinkBooks(went_down, came_back, tuple(problems))
 
 

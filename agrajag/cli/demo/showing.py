@@ -95,7 +95,7 @@ def _cells(scope: Scope, documents: list[ToolHealth], now: datetime) -> Iterator
     yield scope if len(documents) == 1 else f"{scope} ({len(documents)})"
     yield min((document.status_at(now) for document in documents), key=_WORST_FIRST.__getitem__)
     yield ", ".join(sorted(classes)) or "-"
-    yield _clock_time(until, now) if until > now else "over"
+    yield _clock_time(until, now) if until > now else "over" if cooldowns else "-"
     yield f"{sum(counter.errors for counter in counters):,}"
     yield f"{sum(counter.suppressed for counter in counters):,}"
     yield f"{sum(counter.coalesced for counter in counters):,}"
