@@ -42,6 +42,7 @@ _WORKER_CANNOT_DO_WITH = frozenset({"partition count", "cleanup.policy", "messag
 
 _WORKER_WRITES = (
     Topic.CHECK_RESULTS,
+    Topic.COMMAND_RESULTS,
     Topic.DIAGNOSIS_JOBS,
     Topic.HEALTH_CHANGED,
     Topic.HEALTH_CHANGELOG,

@@ -111,6 +111,10 @@ SHADOW_VERDICTS = Counter(
 )
 # Successes. `outcome`: core.recover.Recovery.
 SUCCESSES = Counter("agrajag_successes", "Successes, by what they healed.", ["outcome"], registry=REGISTRY)
+# Commands. `kind`: model.enums.CommandKind, `outcome`: model.enums.CommandOutcome.
+COMMANDS = Counter(
+    "agrajag_commands", "Commands, by kind and outcome.", ["kind", "outcome"], registry=REGISTRY
+)
 # Diagnosis jobs sent. `kind`: JobKind.
 JOBS = Counter("agrajag_jobs", "Diagnosis jobs sent, first and again.", ["kind"], registry=REGISTRY)
 # Cooldowns that did not fit into their document; one tool has more kinds of failure than the cap allows.

@@ -6,12 +6,15 @@ table once. What the table holds is never touched; `Drafts.touched` is the step'
 
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
+from typing import Any
 
+from agrajag.core.cooldown import cleared, is_active
 from agrajag.core.health import Marking, accepts, marked, remembered
 from agrajag.core.jobs import OpenJob
 from agrajag.core.policy import Policy
 from agrajag.model.enums import Scope, Status
 from agrajag.model.health import (
+    RECENT_IDS,
     Cooldown,
     HealthCounters,
     HealthEntry,
@@ -22,6 +25,7 @@ from agrajag.model.health import (
 from agrajag.model.jobs import DiagnosisJob
 from agrajag.model.keys import parts
 
+_NOTHING = HealthEntry(revision=0)
 NO_VERDICT = VerdictFacet()
 NO_LINK = LinkFacet()
 
@@ -39,10 +43,12 @@ class Draft:
         "appended_ms",
         "applied",
         "coalesced",
+        "commanded_at",
         "cooldowns",
         "ended_at",
         "errors",
         "first_touched_at",
+        "handled_command_ids",
         "handled_job_ids",
         "history",
         "jobs_started",
@@ -50,6 +56,7 @@ class Draft:
         "last_checked_at",
         "last_success_at",
         "link",
+        "override",
         "suppressed",
         "touched_at",
         "verdict",
@@ -64,17 +71,21 @@ class Draft:
         self._confirmed_at: datetime | None = None
         self.errors = self.suppressed = self.coalesced = self.jobs_started = 0
         self.touched_at: datetime | None = None
+        self.first_touched_at: datetime | None = None
         self.appended_ms = 0
         health = self._health = base.health if base else None
         self.last_checked_at = health.last_checked_at if health else None
         self.last_success_at = health.last_success_at if health else None
         self.verdict = health.verdict if health else NO_VERDICT
         self.link = health.link if health else NO_LINK
+        self.override = health.override if health else None
         self.history = health.history if health else ()
         self.cooldowns = list(health.cooldowns) if health else []
         self.applied = dict(base.applied) if base else {}
         self.handled_job_ids = base.handled_job_ids if base else ()
         self.ended_at = base.ended_at if base else None
+        self.handled_command_ids = base.handled_command_ids if base else ()
+        self.commanded_at = base.commanded_at if base else None
 
     @property
     def health(self) -> ToolHealth | None:
@@ -84,16 +95,34 @@ class Draft:
     @property
     def stands(self) -> bool:
         """Whether there is a document: one that the table holds, or that this step has made."""
-        return self._health is not None or self.touched_at is not None
+        return self._health is not None or self.first_touched_at is not None
 
     def touch(self, origin: str, offset: int, now: datetime, appended_ms: int) -> None:
         """Note that the record at `origin` and `offset` is applied here."""
         self.applied[origin] = offset
         self.appended_ms = appended_ms
-        if self.touched_at is None:
-            self.first_touched_at = self.touched_at = now
-        elif now > self.touched_at:
+        if self.first_touched_at is None:
+            self.first_touched_at = now
+        if self.touched_at is None or now > self.touched_at:
             self.touched_at = now
+
+    def take_command(self, command_id: str, now: datetime) -> None:
+        """Remember a command that was carried out here."""
+        self.handled_command_ids = (command_id, *self.handled_command_ids)[:RECENT_IDS]
+        self.commanded_at = now
+
+    def is_deleted_since(self, now: datetime) -> bool:
+        """Whether a person has deleted the document at `now` or later, and nothing has made it anew."""
+        return self.commanded_at is not None and now <= self.commanded_at and not self.stands
+
+    def bury(self) -> None:
+        """Let the document be gone; what is touched after this is a new one. Jobs in flight are claimed no more."""
+        self._health = self.first_touched_at = None
+        self._jobs, self._open_jobs = {}, {}
+        self._failed_again, self._confirmed_at = {}, None
+        self.errors = self.suppressed = self.coalesced = self.jobs_started = 0
+        self.last_checked_at = self.last_success_at = self.override = None
+        self.verdict, self.link, self.history, self.cooldowns = NO_VERDICT, NO_LINK, (), []
 
     def mark(self, marking: Marking, now: datetime, policy: Policy) -> bool:
         """Write a status, with its history; False where newer or stronger evidence stands against it."""
@@ -135,6 +164,19 @@ class Draft:
                 self.cooldowns[position] = entry
                 return
         self.cooldowns.append(entry)
+
+    def forget_cooldowns(self, keeps: Callable[[Cooldown], bool]) -> None:
+        """Make room: drop those that need not be kept."""
+        self.cooldowns = [entry for entry in self.cooldowns if keeps(entry)]
+
+    def end_cooldowns(self, now: datetime, fits: Callable[[Cooldown], bool]) -> int:
+        """End those that last at `now`, fit, and were met by no later failure; how many that were."""
+        ended = 0
+        for position, entry in enumerate(self.cooldowns):
+            if is_active(entry, now) and entry.last_triggered_at <= now and fits(entry):
+                self.cooldowns[position] = cleared(entry, now)
+                ended += 1
+        return ended
 
     def jobs_in_flight(self) -> Iterator[DiagnosisJob]:
         """The jobs as they stand now."""
@@ -203,14 +245,16 @@ class Draft:
 
     def frozen(self) -> HealthEntry:
         """The entry after the step. Its revision is above the old one and not below the newest record's append time."""
-        base = self._base
-        revision = max(base.revision + 1 if base else 0, self.appended_ms)
-        jobs = tuple(self.jobs_in_flight())
-        health = self._frozen_health(revision)
-        if base is None:
-            return HealthEntry(revision=revision, health=health, applied=self.applied, jobs=jobs)
+        base = self._base or _NOTHING
+        revision = max(base.revision + 1, self.appended_ms)
         return base.with_changes(
-            revision=revision, health=health, applied=self.applied, jobs=jobs, ended_at=self.ended_at
+            revision=revision,
+            health=self._frozen_health(revision) if self.stands else None,
+            applied=self.applied,
+            jobs=tuple(self.jobs_in_flight()),
+            ended_at=self.ended_at,
+            handled_command_ids=self.handled_command_ids,
+            commanded_at=self.commanded_at,
         )
 
     def _frozen_health(self, revision: int) -> ToolHealth:
@@ -218,35 +262,28 @@ class Draft:
         if touched is None:
             raise ValueError(f"{self.key}: only a touched draft is frozen")
         known = self.health
-        cooldowns = self._frozen_cooldowns()
-        if known is None:
-            tenant_id, scope, scope_id, tool_name = parts(self.key)
-            return ToolHealth(
-                revision=revision,
-                tenant_id=tenant_id,
-                scope=Scope(scope),
-                scope_id=scope_id,
-                tool_name=tool_name,
-                link=self.link,
-                verdict=self._confirmed(),
-                last_checked_at=self.last_checked_at,
-                last_success_at=self.last_success_at,
-                cooldowns=cooldowns,
-                history=self.history,
-                counters=self._counted(HealthCounters()),
-                created_at=self.first_touched_at,
-                updated_at=touched,
-            )
-        return known.with_changes(
-            revision=revision,
-            link=self.link,
-            verdict=self._confirmed(),
-            last_checked_at=self.last_checked_at,
-            last_success_at=self.last_success_at,
-            cooldowns=cooldowns,
-            history=self.history,
-            counters=self._counted(known.counters),
-            updated_at=max(known.updated_at, touched),
+        facets: dict[str, Any] = {
+            "revision": revision,
+            "link": self.link,
+            "verdict": self._confirmed(),
+            "override": self.override,
+            "last_checked_at": self.last_checked_at,
+            "last_success_at": self.last_success_at,
+            "cooldowns": self._frozen_cooldowns(),
+            "history": self.history,
+            "counters": self._counted(known.counters if known else HealthCounters()),
+        }
+        if known is not None:
+            return known.with_changes(**facets, updated_at=max(known.updated_at, touched))
+        tenant_id, scope, scope_id, tool_name = parts(self.key)
+        return ToolHealth(
+            **facets,
+            tenant_id=tenant_id,
+            scope=Scope(scope),
+            scope_id=scope_id,
+            tool_name=tool_name,
+            created_at=self.first_touched_at or touched,
+            updated_at=touched,
         )
 
     def _counted(self, before: HealthCounters) -> HealthCounters:

@@ -19,7 +19,7 @@ class Marking:
     """A status to be written, with what is known about it."""
 
     status: Status
-    classification: Classification
+    classification: Classification | None
     expected_recovery_at: datetime | None
     note: str | None
     by: str = CHECKER

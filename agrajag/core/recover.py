@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from enum import StrEnum
 
-from agrajag.core.cooldown import cleared, covers, is_active
+from agrajag.core.cooldown import covers
 from agrajag.core.draft import Draft, Drafts
 from agrajag.core.health import Marking
 from agrajag.core.lookup import Caller
@@ -55,7 +55,7 @@ def recover(arrival: Arrival[ToolCallSucceeded], drafts: Drafts, policy: Policy)
         return Recovery.UNKNOWN_TOOL
     now = event_time(event.occurred_at, arrival.appended_at)
     healed = _healed(standing, now, policy)
-    ended = [_ended(draft, event.user_id, now) for draft in standing]
+    ended = [draft.end_cooldowns(now, lambda entry: covers(entry, None, event.user_id)) for draft in standing]
     for draft in standing:
         draft.succeed(now)
         draft.touch(arrival.origin, arrival.offset, now, arrival.appended_ms)
@@ -75,15 +75,3 @@ def _healed(standing: Iterable[Draft], now: datetime, policy: Policy) -> bool:
         draft.write(_WORKING, now, policy)
         return True
     return False
-
-
-def _ended(draft: Draft, user_id: str | None, now: datetime) -> int:
-    """End the cooldowns that cover the user and whose last failure is not newer; how many that were."""
-    ended = [
-        entry
-        for entry in draft.cooldowns
-        if is_active(entry, now) and entry.last_triggered_at <= now and covers(entry, None, user_id)
-    ]
-    for entry in ended:
-        draft.put_cooldown(cleared(entry, now))
-    return len(ended)

@@ -74,6 +74,8 @@ class _Triage:
         if event.probe:
             return self._verdict(Outcome.PROBE)
         self.target = self.drafts.make(self.key)
+        if self.target.is_deleted_since(self.now):
+            return self._verdict(Outcome.SUPERSEDED)
         self._touch(self.target)
         self.target.errors += event.count
         if rule is None:
@@ -195,11 +197,9 @@ class _Triage:
         """Whether the target can hold one more cooldown and, for a job, one more of these; forgotten ones make room."""
         target = self.target
         if target.cooldown(rule.signature, self.user_id) is None and len(target.cooldowns) >= MAX_COOLDOWNS:
-            target.cooldowns = [
-                entry
-                for entry in target.cooldowns
-                if is_remembered(entry, self.now, self.policy) or in_flight(entry, self.clock)
-            ]
+            target.forget_cooldowns(
+                lambda entry: is_remembered(entry, self.now, self.policy) or in_flight(entry, self.clock)
+            )
             if len(target.cooldowns) >= MAX_COOLDOWNS:
                 return False
         return rule.classification is not Classification.UNCLEAR or target.has_room_for_job(

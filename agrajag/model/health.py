@@ -184,7 +184,8 @@ class HealthEntry(WireModel):
     `health` is null once the document is gone; the entry then stays for a day, so that repeats and late records do not
     bring the document back. `applied` maps each origin `topic-partition` to the last offset that was applied here.
     `jobs` are the jobs in flight, kept whole because a job is sent again when more signals join it. `ended_at` is when
-    the session of a SESSION document ended: nobody will ask for it again.
+    the session of a SESSION document ended: nobody will ask for it again. `commanded_at` is the time of the newest
+    command that was carried out: an older one comes too late.
     """
 
     revision: Count
@@ -196,3 +197,4 @@ class HealthEntry(WireModel):
     handled_job_ids: Annotated[tuple[Id, ...], Field(max_length=RECENT_IDS)] = ()
     handled_command_ids: Annotated[tuple[Id, ...], Field(max_length=RECENT_IDS)] = ()
     ended_at: Time | None = None
+    commanded_at: Time | None = None

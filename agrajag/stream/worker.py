@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from agrajag.model.health import HealthEntry
+from agrajag.stream.commanding import CommandAttempt
 from agrajag.stream.deciding import Attempt, Deciding, Effective, Surroundings
 from agrajag.stream.entries import EntryCodec
 from agrajag.stream.fetches import FetchApp
@@ -21,7 +22,13 @@ from agrajag.stream.triaging import TriageAttempt
 from agrajag.wire.origin import Origins
 from agrajag.wire.topics import Topic, Topics
 
-AGENTS: tuple[type[Attempt[Any]], ...] = (TriageAttempt, RecoverAttempt, LinksAttempt, LinkAttempt)
+AGENTS: tuple[type[Attempt[Any]], ...] = (
+    TriageAttempt,
+    RecoverAttempt,
+    LinksAttempt,
+    LinkAttempt,
+    CommandAttempt,
+)
 """What a worker decides about: one agent per topic, with concurrency 1."""
 REEMITTER = "agrajag/reemission"
 
