@@ -9,7 +9,8 @@ from typing import Any
 
 from agrajag.core.features import Features
 from agrajag.core.rules import Rule, Selectors
-from agrajag.model.enums import Classification, LinkKind, Scope, Status, Trigger
+from agrajag.model.answers import HealthCommand
+from agrajag.model.enums import Classification, CommandKind, LinkKind, Scope, Status, Trigger
 from agrajag.model.events import ErrorReport, SystemEvent, ToolCallError, ToolCallSucceeded
 from agrajag.model.health import Cooldown, ToolHealth, VerdictFacet
 from agrajag.model.jobs import DiagnosisJob
@@ -58,6 +59,21 @@ def a_success(**overrides: Any) -> ToolCallSucceeded:
         "user_id": "alice",
     }
     return ToolCallSucceeded(**(given | overrides))
+
+
+def a_command(kind: CommandKind, **overrides: Any) -> HealthCommand:
+    """The operator's command about the same tool for project `essays`."""
+    given: dict[str, Any] = {
+        "command_id": "command-1",
+        "kind": kind,
+        "tenant_id": "acme",
+        "scope": Scope.PROJECT,
+        "scope_id": "essays",
+        "tool_name": "search",
+        "by": "ops",
+        "at": NOW,
+    }
+    return HealthCommand(**(given | overrides))
 
 
 def a_system_event(**overrides: Any) -> SystemEvent:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
+from agrajag.core.command import Commanded, command
 from agrajag.core.draft import Drafts
 from agrajag.core.match import RuleSet
 from agrajag.core.policy import Policy
@@ -12,11 +13,12 @@ from agrajag.core.rules import Rule, merge
 from agrajag.core.triage import triage
 from agrajag.core.verdicts import Arrival, Repeat, Verdict
 from agrajag.documents.rule_files import bundled_layer, bundled_rules
-from agrajag.model.enums import Scope
+from agrajag.model.answers import HealthCommand
+from agrajag.model.enums import CommandKind, Scope
 from agrajag.model.events import ToolCallError, ToolCallSucceeded
 from agrajag.model.health import HealthEntry, ToolHealth
 from agrajag.model.keys import health_key
-from tests.builders import NOW, a_success, an_error
+from tests.builders import NOW, a_command, a_success, an_error
 
 REFUSED: dict[str, Any] = {
     "exception_type": "httpx.ConnectError",
@@ -82,6 +84,38 @@ class Triage:
         ]
         self.table.update({draft.key: draft.frozen() for draft in drafts.touched()})
         return decided
+
+    def command(
+        self, kind: CommandKind, now: datetime = NOW, clock: datetime | None = None, **overrides: Any
+    ) -> Commanded:
+        """One command, given and appended at `now`, in a step of its own; how it ended."""
+        given = {"at": now, "command_id": f"command-{self.offset + 1}"} | overrides
+        commanded = self.take_command(a_command(kind, **given), now, clock=clock)
+        assert isinstance(commanded, Commanded)
+        return commanded
+
+    def take_command(
+        self,
+        event: HealthCommand,
+        appended_at: datetime = NOW,
+        offset: int | None = None,
+        clock: datetime | None = None,
+    ) -> Commanded | Repeat:
+        """One command at an offset, the next by default, in a step of its own."""
+        if offset is None:
+            self.offset += 1
+        arrival = Arrival(
+            event,
+            event.command_id,
+            "commands-0",
+            self.offset if offset is None else offset,
+            appended_at,
+            int(appended_at.timestamp() * 1000),
+        )
+        drafts = Drafts(self.table.get)
+        commanded = command(arrival, drafts, self.policy, clock or appended_at)
+        self.table.update({draft.key: draft.frozen() for draft in drafts.touched()})
+        return commanded
 
     def health(
         self,
