@@ -38,6 +38,13 @@ class SweptKind(StrEnum):
     GONE = "gone"
 
 
+class HeldBack(StrEnum):
+    """What a tenant's settings have switched off."""
+
+    DIAGNOSIS = "diagnosis"
+    MARK_DOWN = "mark_down"
+
+
 class Result(StrEnum):
     """How a commit ended."""
 
@@ -127,6 +134,11 @@ LINKS = Counter(
 # Open connections of a tool beyond the cap; their layer opens them and never says that they were closed.
 CONNECTIONS_FORGOTTEN = Counter(
     "agrajag_connections_forgotten", "Open connections forgotten for room.", registry=REGISTRY
+)
+
+# What errors would have begun, and a tenant's settings switch off. `kind`: HeldBack.
+HELD_BACK = Counter(
+    "agrajag_held_back", "Diagnoses and marks that settings held back, by kind.", ["kind"], registry=REGISTRY
 )
 
 # --- the stream ---

@@ -26,6 +26,8 @@ _HINT_OF_OUTCOME = {
     Outcome.ENQUEUED: "diagnosis pending",
     Outcome.COALESCED: "diagnosis pending",
     Outcome.ALREADY_DIAGNOSED: "already diagnosed",
+    Outcome.UNDIAGNOSED: "nobody looks into it: diagnosis of this tool is switched off",
+    Outcome.UNMARKED: "the tool does not work now, but is kept from being marked DOWN: wait before the next try",
 }
 _HINT_OF_CLASS = {
     Classification.USER_INPUT: "the tool is healthy: change the input and try again",

@@ -26,7 +26,9 @@ from agrajag.model.enums import Classification, HealthAction, Outcome, Scope
 from agrajag.model.events import ToolCallError
 from agrajag.model.health import Cooldown, HealthEntry, ToolHealth, VerdictFacet
 
-_BEGINS = frozenset({Outcome.MARKED, Outcome.COOLING_DOWN, Outcome.ENQUEUED})
+_BEGINS = frozenset(
+    {Outcome.MARKED, Outcome.COOLING_DOWN, Outcome.ENQUEUED, Outcome.UNDIAGNOSED, Outcome.UNMARKED}
+)
 _MAX_HEADER = 80
 
 OUTCOME_WORDS = {
@@ -41,6 +43,8 @@ OUTCOME_WORDS = {
     Outcome.NO_ROOM: "the document can hold no further cooldown or job: it is counted, nothing begins",
     Outcome.UNMATCHED: "no rule matches: it is counted, nothing begins",
     Outcome.PROBE: "it comes from a probe: it changes nothing",
+    Outcome.UNDIAGNOSED: "nothing covers it: a cooldown begins, and no diagnosis, which the settings switch off",
+    Outcome.UNMARKED: "nothing covers it: a cooldown begins, and no status DOWN, which the settings switch off",
 }
 """What each outcome means for the error."""
 

@@ -202,9 +202,14 @@ class _Triage:
             )
             if len(target.cooldowns) >= MAX_COOLDOWNS:
                 return False
-        return rule.classification is not Classification.UNCLEAR or target.has_room_for_job(
-            MAX_JOBS, self.clock
-        )
+        if not self._wants_diagnosis(rule):
+            return True
+        return target.has_room_for_job(MAX_JOBS, self.clock)
+
+    def _wants_diagnosis(self, rule: Rule) -> bool:
+        """Whether a job begins where nothing covers the error."""
+        is_unclear = rule.classification is Classification.UNCLEAR
+        return is_unclear and self.event.tool_name not in self.policy.never_diagnosed
 
     def _begun(self, rule: Rule) -> Verdict:
         """Nothing covers the error: begin a cooldown, with the status and the job that the rule asks for."""
@@ -213,7 +218,9 @@ class _Triage:
         span = span_for(rule, hits, self.features, self.now, self.policy)
         until = self.now + span
         outcome = Outcome.MARKED if self._marks(rule, span) else Outcome.COOLING_DOWN
-        job = self._claimed(rule) if rule.classification is Classification.UNCLEAR else None
+        unmarked = self._status_of(rule) is not self._status_asked_for(rule)
+        job = self._claimed(rule) if self._wants_diagnosis(rule) else None
+        undiagnosed = rule.classification is Classification.UNCLEAR and not self._wants_diagnosis(rule)
         self.target.put_cooldown(
             Cooldown(
                 error_signature=rule.signature,
@@ -228,9 +235,11 @@ class _Triage:
                 lease_until=job.lease_until if job else None,
             )
         )
-        if job is None:
-            return self._verdict(outcome, until)
-        return self._verdict(Outcome.ENQUEUED, until, job.job_id, job)
+        if job is not None:
+            return self._verdict(Outcome.ENQUEUED, until, job.job_id, job)._replace(unmarked=unmarked)
+        if undiagnosed or unmarked:
+            outcome = Outcome.UNDIAGNOSED if undiagnosed else Outcome.UNMARKED
+        return self._verdict(outcome, until)._replace(undiagnosed=undiagnosed, unmarked=unmarked)
 
     def _marks(self, rule: Rule, span: timedelta) -> bool:
         """Write the status that the rule asks for, if it may write one."""
@@ -241,6 +250,12 @@ class _Triage:
         return self.target.mark(marking, self.now, self.policy)
 
     def _status_of(self, rule: Rule) -> Status | None:
+        """The status that the rule writes: the one it asks for, but no DOWN where the policy switches that off."""
+        status = self._status_asked_for(rule)
+        is_kept_up = status is Status.DOWN and self.event.tool_name in self.policy.never_down
+        return None if is_kept_up else status
+
+    def _status_asked_for(self, rule: Rule) -> Status | None:
         """The status of the rule's `healthAction`, if its class may write one.
 
         What is a user's own is only ever written on that user, whatever a rule says: without a user it writes nothing.

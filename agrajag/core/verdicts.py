@@ -22,7 +22,10 @@ class Arrival(NamedTuple, Generic[E]):
 
 
 class Verdict(NamedTuple):
-    """What the checker decided about one error. `job` is set where a job is to be sent now, new or once more."""
+    """What the checker decided about one error. `job` is set where a job is to be sent now, new or once more.
+
+    `undiagnosed` and `unmarked` say what would have begun if the policy did not switch it off.
+    """
 
     outcome: Outcome
     rule: Rule | None
@@ -34,6 +37,8 @@ class Verdict(NamedTuple):
     cooldown_until: datetime | None = None
     job_id: str | None = None
     job: DiagnosisJob | None = None
+    undiagnosed: bool = False
+    unmarked: bool = False
 
 
 class Repeat(NamedTuple):

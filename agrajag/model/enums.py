@@ -99,6 +99,8 @@ class Outcome(StrEnum):
     it joined the job in flight. SUPPRESSED: a cooldown covered it. ALREADY_DIAGNOSED: a fresh diagnosis
     covered it. LATE, SUPERSEDED: too old, or older than a success, to say anything about now. NO_ROOM: the
     document can hold no further cooldown. UNMATCHED: no rule matched. PROBE: it came from a probe and is not triaged.
+    UNDIAGNOSED, UNMARKED: a diagnosis would have begun, a status DOWN been written, if the tenant's settings did not
+    switch it off; a cooldown began.
     """
 
     MARKED = "MARKED"
@@ -112,6 +114,8 @@ class Outcome(StrEnum):
     NO_ROOM = "NO_ROOM"
     UNMATCHED = "UNMATCHED"
     PROBE = "PROBE"
+    UNDIAGNOSED = "UNDIAGNOSED"
+    UNMARKED = "UNMARKED"
 
 
 class LinkKind(StrEnum):

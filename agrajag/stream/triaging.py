@@ -97,6 +97,11 @@ class TriageAttempt(Attempt[ToolCallError]):
         for one in self._decided:
             rule = one.verdict.rule
             verdicts[one.verdict.outcome, rule.classification if rule else Classification.UNCLEAR] += 1
+        for kind, held_back in (
+            (metrics.HeldBack.DIAGNOSIS, sum(one.verdict.undiagnosed for one in self._decided)),
+            (metrics.HeldBack.MARK_DOWN, sum(one.verdict.unmarked for one in self._decided)),
+        ):
+            metrics.HELD_BACK.labels(kind).inc(held_back)
         for (outcome, classification), count in verdicts.items():
             metrics.VERDICTS.labels(outcome, classification).inc(count)
             if outcome is Outcome.NO_ROOM:

@@ -10,7 +10,7 @@ from aiokafka import ConsumerRecord
 from structlog.testing import capture_logs
 
 from agrajag.core.match import RuleSet, compiled
-from agrajag.core.policy import Policy
+from agrajag.core.policy import ALL_TOOLS, Policy
 from agrajag.documents.rule_files import bundled_layer, bundled_rules
 from agrajag.metrics import REGISTRY
 from agrajag.model.answers import CheckResult
@@ -39,7 +39,11 @@ class Partition:
     """One partition's step and memory, without Kafka: records in, results out."""
 
     def __init__(
-        self, poisoned_tenant: str = "", rules: RuleSet | None = None, topics: Topics = TOPICS
+        self,
+        poisoned_tenant: str = "",
+        rules: RuleSet | None = None,
+        topics: Topics = TOPICS,
+        policy: Policy | None = None,
     ) -> None:
         self.now = NOW
         self.topics = topics
@@ -53,7 +57,7 @@ class Partition:
             self.decisions += 1
             if tenant_id == poisoned_tenant:
                 raise RuntimeError("a bug that only this tenant's records meet")
-            return rules or bundled_rules(), Policy()
+            return rules or bundled_rules(), policy or Policy()
 
         self.around = Surroundings(
             topics, effective, Origins(topics.partitions), self.codec, lambda: self.now
@@ -129,6 +133,21 @@ def test_a_fetch_gives_one_document_record_however_many_errors_changed_it() -> N
     health = ToolHealth.model_validate_json(changed.value or b"")
     assert (health.counters.errors, changed.partition) == (50, partition.number)
     assert len(of(Topic.DIAGNOSIS_JOBS, outputs)) == 1
+
+
+def test_what_settings_hold_back_is_counted_and_told() -> None:
+    partition = Partition(policy=Policy(never_diagnosed=ALL_TOOLS, never_down=ALL_TOOLS, answer_all=True))
+    before = [counted("agrajag_held_back_total", kind=kind) for kind in ("diagnosis", "mark_down")]
+    events = [an_error(event_id="e1", http_status=503), an_error(event_id="e2", **REFUSED)]
+    outputs = partition.run(partition.records([*events, an_error(event_id="e3", http_status=403)]))
+    after = [counted("agrajag_held_back_total", kind=kind) for kind in ("diagnosis", "mark_down")]
+    assert [now - then for now, then in zip(after, before, strict=True)] == [1, 1]
+    assert of(Topic.DIAGNOSIS_JOBS, outputs) == []
+    assert [answer.outcome for answer in answers(outputs)] == [
+        Outcome.UNDIAGNOSED,
+        Outcome.UNMARKED,
+        Outcome.COOLING_DOWN,
+    ]
 
 
 def test_each_way_in_which_a_record_ends_is_counted_once() -> None:
