@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 from agrajag.core.match import RuleSet, compiled
 from agrajag.core.policy import Policy
 from agrajag.core.rules import Rule
-from agrajag.core.trial import Tried, tried
-from agrajag.core.verdicts import Verdict
+from agrajag.core.trial import TrialReport, Tried, tried
+from agrajag.core.verdicts import Arrival, Verdict
 from agrajag.documents.rule_files import bundled_layer, bundled_rules
 from agrajag.model.enums import Classification, HealthAction, Outcome, Status
+from agrajag.model.events import ToolCallError
 from tests.builders import NOW, a_health, a_rule, an_error, features_of
 from tests.core.test_triage_properties import arrivals_of, steps
 from tests.core.triaging import Triage
@@ -100,3 +101,40 @@ def test_without_a_shadow_rule_nothing_is_ever_told(sequence: list[Any]) -> None
     for arrival, verdict in zip(arrivals := arrivals_of(tools, sequence), tools.step(arrivals), strict=True):
         assert isinstance(verdict, Verdict)
         assert tried(arrival, verdict, tools.rules, Policy(), arrival.appended_at) is None
+
+
+def _report(rules: RuleSet, *arrivals: Arrival[ToolCallError]) -> TrialReport:
+    report = TrialReport()
+    for arrival in arrivals:
+        report.take(arrival, rules, Policy())
+    return report
+
+
+def test_a_report_counts_errors_and_users_by_tool_and_change_the_most_errors_first() -> None:
+    tools, rules = Triage(), _rules(_DOWN)
+    later = NOW + timedelta(minutes=5)
+    report = _report(
+        rules,
+        tools.arrival(an_error(event_id="e1", http_status=503, user_id="alice"), later),
+        tools.arrival(an_error(event_id="e2", http_status=503, user_id="bob", count=3), NOW),
+        tools.arrival(an_error(event_id="e3", http_status=503, user_id=None, tool_name="other"), NOW),
+        tools.arrival(an_error(event_id="e4", http_status=500), NOW),
+        tools.arrival(an_error(event_id="e5", http_status=503, probe=True), NOW),
+    )
+    assert report.errors_read == 5
+    search, other = report.counts()
+    assert (search.tool_name, search.errors, search.users) == ("search", 4, 2)
+    assert (search.rule_id, search.instead_of, search.outcome) == ("ours", "http-5xx", Outcome.MARKED)
+    assert (search.first, search.last, search.last_event_id) == (NOW, later, "e1")
+    assert (other.tool_name, other.errors, other.users) == ("other", 1, 0)
+
+
+def test_a_report_takes_each_error_as_if_it_had_come_in_time() -> None:
+    arrival = Triage().arrival(an_error(http_status=503, occurred_at=NOW), NOW + timedelta(minutes=10))
+    (count,) = _report(_rules(_DOWN), arrival).counts()
+    assert count.outcome is Outcome.MARKED
+
+
+def test_a_report_about_rules_without_a_shadow_reads_and_finds_nothing() -> None:
+    report = _report(bundled_rules(), Triage().arrival(an_error(http_status=503)))
+    assert (report.errors_read, report.counts()) == (1, [])
