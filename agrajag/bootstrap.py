@@ -7,7 +7,7 @@ and a missing extra is one line that names it.
 import asyncio
 import signal
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from agrajag.embedded.directory import DataDirectory
     from agrajag.sink import Books
     from agrajag.stream.running import StreamSettings
+    from agrajag.wire.origin import Origins
+    from agrajag.wire.past_errors import PastErrors, Scanned
 
 log = structlog.get_logger(__name__)
 
@@ -70,14 +72,12 @@ def run_worker(settings: Settings) -> int:
         from agrajag.stream.monitoring import Monitoring
         from agrajag.stream.worker import build_worker, topic_labels
     from agrajag.documents.live import LiveDocuments
-    from agrajag.wire.origin import Origins
 
     topics = settings.topics.topics()
     documents = LiveDocuments(
         settings.kafka.connection(), topics, settings.policy.policy(), settings.documents.dir
     )
-    seal = settings.worker.origin_key
-    origins = Origins(topics.partitions, seal.get_secret_value().encode() if seal is not None else None)
+    origins = _origins(settings)
     stream = _stream_settings(settings)
 
     async def prepare() -> None:
@@ -117,6 +117,13 @@ async def documents_in_force(settings: Settings) -> "Sources":
     connection = settings.kafka.connection()
     await wait_for_broker(connection, 0)
     return await read_sources(connection, settings.topics.topics(), settings.documents.dir)
+
+
+def past_errors(settings: Settings, tell: Callable[["Scanned"], None]) -> "PastErrors":
+    """The errors that the brokers still keep; `tell` hears now and then how far a reading has come."""
+    from agrajag.wire.past_errors import PastErrors
+
+    return PastErrors(settings.kafka.connection(), settings.topics.topics(), _origins(settings), tell)
 
 
 def run_sink(settings: Settings) -> int:
@@ -212,6 +219,14 @@ def _monitored(monitor: MonitorSettings, port: int) -> Iterator[Pulse]:
     token = monitor.token.get_secret_value() if monitor.token is not None else None
     with MonitorServer(monitor.host, port, pulse, REGISTRY, token):
         yield pulse
+
+
+def _origins(settings: Settings) -> "Origins":
+    from agrajag.wire.origin import Origins
+
+    seal = settings.worker.origin_key
+    key = seal.get_secret_value().encode() if seal is not None else None
+    return Origins(settings.topics.topics().partitions, key)
 
 
 def _worker_group(settings: Settings) -> str:

@@ -10,8 +10,10 @@ _PIPE_WIDTH = 240
 
 def result_console() -> Console:
     """Standard output. Where it is no terminal nothing is cut or wrapped to a width that nobody has."""
-    console = Console(highlight=False, markup=False)
-    return console if console.is_terminal else Console(width=_PIPE_WIDTH, highlight=False, markup=False)
+    console = Console(highlight=False, markup=False, emoji=False)
+    if not console.is_terminal:
+        console.width = _PIPE_WIDTH
+    return console
 
 
 def plain_table(headings: Iterable[str], numbers: Iterable[str] = ()) -> Table:

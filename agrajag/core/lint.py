@@ -24,25 +24,31 @@ _NEVER_MARKS = (Classification.USER_PERMISSION, Classification.USER_INPUT)
 def lint(layers: Sequence[Layer]) -> tuple[Problem, ...]:
     """What to look at in layers, widest first, that are merged with each other; in the order of the layers.
 
-    A shadow rule is looked at where it would stand.
+    A shadow rule is looked at where it would stand, the others as they are in force.
     """
-    order = merge([layer.rules for layer in layers], on_trial=True)
-    hidden = hidden_rules(order)
-    known: set[str] = set()
+    rules = [layer.rules for layer in layers]
+    in_force, on_trial = merge(rules), merge(rules, on_trial=True)
+    hidden = hidden_rules(in_force)
+    tried = hidden if on_trial == in_force else hidden_rules(on_trial)
+    standing: set[str] = set()
+    with_shadows: set[str] = set()
     warnings: list[Problem] = []
     for layer in layers:
-        known |= {rule.id for rule in layer.rules}
+        standing |= {rule.id for rule in layer.rules if not rule.shadow}
+        with_shadows |= {rule.id for rule in layer.rules}
         for rule in layer.rules:
+            known = with_shadows if rule.shadow else standing
             warnings += [
                 Problem(layer.source, rule.id, field, reason) for field, reason in _own_faults(rule, known)
             ]
-            if (earlier := hidden.by.get(id(rule))) is not None:
+            earlier = (tried if rule.shadow else hidden).by.get(id(rule))
+            if earlier is not None:
                 reason = f"can never match: {earlier.id!r} stands before it and matches all that it matches"
                 warnings.append(Problem(layer.source, rule.id, "match", reason))
-    if not hidden.complete:
+    if not (hidden.complete and tried.complete):
         reason = "so many rules are alike that not all of them were compared with those before them"
         warnings.append(Problem(layers[-1].source, None, "patterns", reason))
-    if layers and not any(rule.match == Selectors() for rule in order):
+    if layers and not any(rule.match == Selectors() for rule in in_force):
         reason = "no rule matches everything (match: {}), so some errors stay without a verdict"
         warnings.append(Problem(layers[-1].source, None, "patterns", reason))
     return tuple(warnings)

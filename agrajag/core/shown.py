@@ -21,4 +21,4 @@ shown = _Brief().repr
 
 def field_name(name: object) -> str:
     """The name of a field as it stands in a document, which may be no text at all."""
-    return name[:MAX_NAME] if isinstance(name, str) and name else shown(name)
+    return name[:MAX_NAME] if isinstance(name, str) and name and name.isprintable() else shown(name)

@@ -114,7 +114,7 @@ class TrialReport:
         if event.user_id is not None:
             self._users[key].add(event.user_id)
         if (known := self._counts.get(key)) is not None:
-            newer = max(known, one, key=lambda count: count.last)
+            newer = one if one.last >= known.last else known
             one = newer._replace(errors=known.errors + one.errors, first=min(known.first, one.first))
         self._counts[key] = one
 

@@ -77,7 +77,7 @@ def read_directory(root: Path) -> DirectoryReading:
         if name is None:
             continue
         try:
-            content = _content(root / file)
+            content = read_text(root / file)
         except (OSError, ValueError) as error:
             reading.problems.append(Problem(_visible(file), None, "file", _told(error)))
             reading.refused.add(name)
@@ -191,7 +191,8 @@ def _unescaped(folder: str) -> str:
         raise ValueError("has a name that is no UTF-8") from None
 
 
-def _content(file: Path) -> str:
+def read_text(file: Path) -> str:
+    """The text of one document. Raises OSError, and ValueError for what is too long or no UTF-8."""
     with file.open("rb") as opened:
         raw = opened.read(_MAX_FILE_BYTES + 1)
     if len(raw) > _MAX_FILE_BYTES:

@@ -31,8 +31,14 @@ def is_running(pid: int) -> bool:
 
 def agrajag(*arguments: str, **variables: str) -> "subprocess.CompletedProcess[str]":
     """Run the program to its end."""
+    return fed("", *arguments, **variables)
+
+
+def fed(text: str, /, *arguments: str, **variables: str) -> "subprocess.CompletedProcess[str]":
+    """Run the program to its end, with `text` on its standard input."""
     return subprocess.run(
         [sys.executable, "-m", "agrajag", *arguments],
+        input=text,
         env=environment(variables),
         cwd=ROOT,
         capture_output=True,

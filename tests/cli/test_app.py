@@ -22,6 +22,10 @@ COMMANDS = (
     "documents push",
     "documents list",
     "documents show",
+    "rules check",
+    "rules list",
+    "rules explain",
+    "rules shadow",
 )
 
 

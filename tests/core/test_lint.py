@@ -50,6 +50,19 @@ def test_a_shadow_rule_is_looked_at_where_it_would_stand() -> None:
     assert [text.partition(": can never")[0] for text in found] == ["layer-1: rule 'x': match"]
 
 
+def test_a_rule_in_force_is_looked_at_as_if_no_shadow_rule_were_there() -> None:
+    hidden, narrower = a_rule("x", http_statuses=(503, 503)), a_rule("wide", error_code="x", shadow=True)
+    found = _warnings([_WIDE, _FALLBACK], [hidden, narrower])
+    assert [text.partition(": can never")[0] for text in found] == ["layer-1: rule 'x': match"]
+
+
+def test_a_rule_in_force_that_wants_to_stand_before_a_shadow_rule_is_told() -> None:
+    shadow, rule = a_rule("s", error_code="s", shadow=True), a_rule("x", error_code="x", before="s")
+    assert ["no rule 's'" in text for text in _warnings([_FALLBACK], [shadow, rule])] == [True]
+    second = a_rule("x", error_code="x", before="s", shadow=True)
+    assert _warnings([_FALLBACK], [shadow, second]) == []
+
+
 @pytest.mark.parametrize(
     ("rule", "warning"),
     [

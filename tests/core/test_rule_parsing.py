@@ -162,6 +162,7 @@ _REJECTED = [
     ("before", 7, "before", "is not a text"),
     ("prio", 1, "prio", "unknown field"),
     ("helathAction", "none", "helathAction", "unknown field"),
+    ("he\x1b[2J", "none", "'he\\x1b[2J'", "unknown field"),
 ]
 
 

@@ -129,6 +129,13 @@ def test_a_report_counts_errors_and_users_by_tool_and_change_the_most_errors_fir
     assert (other.tool_name, other.errors, other.users) == ("other", 1, 0)
 
 
+def test_of_errors_at_the_same_moment_the_one_that_was_read_last_is_named() -> None:
+    tools = Triage()
+    arrivals = [tools.arrival(an_error(event_id=f"e{n}", http_status=503)) for n in range(3)]
+    (count,) = _report(_rules(_DOWN), *arrivals).counts()
+    assert (count.errors, count.last_event_id) == (3, "e2")
+
+
 def test_a_report_takes_each_error_as_if_it_had_come_in_time() -> None:
     arrival = Triage().arrival(an_error(http_status=503, occurred_at=NOW), NOW + timedelta(minutes=10))
     (count,) = _report(_rules(_DOWN), arrival).counts()

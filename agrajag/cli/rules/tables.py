@@ -1,0 +1,163 @@
+"""What the commands about rules print for people. Texts that an error or a rule brought are shown redacted."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from rich.table import Table
+
+from agrajag.cli.tables import plain_table
+from agrajag.core.durations import span_words
+from agrajag.core.explain import Considered, Explanation
+from agrajag.core.features import Features
+from agrajag.core.findings import status_words
+from agrajag.core.listing import Standing, entry_of
+from agrajag.core.redact import redacted_line
+from agrajag.core.rules import Problem, Rule
+from agrajag.core.trial import ShadowCount
+from agrajag.model.enums import HealthAction
+
+MANY_RULES = 40
+"""From so many rules on, those of which nothing fits the error are left out of its explanation."""
+_MAX_CELL = 200
+_MAX_LINE = 1_000
+
+
+def problem_line(problem: Problem) -> str:
+    """One problem on one line: file, rule, field and reason."""
+    return redacted_line(str(problem), _MAX_LINE)
+
+
+def rules_table(standings: Iterable[Standing], *, on_trial: bool = False) -> Table:
+    """Rules with their place, what they match and do, and where they come from."""
+    where = "would stand" if on_trial else "replaces"
+    table = plain_table(["#", "rule", "matches", "classification", "cooldown", "status", "from", where])
+    for number, one in enumerate(standings, start=1):
+        rule = one.rule
+        place = ", ".join(one.replaces)
+        if on_trial:
+            place = (
+                f"in place of that of {one.replaces[-1]}" if one.replaces else f"before {one.ahead_of or '-'}"
+            )
+        table.add_row(
+            str(number),
+            redacted_line(rule.id, _MAX_CELL),
+            redacted_line(match_words(rule), _MAX_CELL),
+            rule.classification,
+            _cooldown_words(rule),
+            _STATUS_WORDS[rule.health_action],
+            one.source,
+            place,
+        )
+    return table
+
+
+_STATUS_WORDS = {
+    HealthAction.NONE: "",
+    HealthAction.MARK_UNAVAILABLE: "DOWN",
+    HealthAction.MARK_DEGRADED: "DEGRADED",
+}
+
+
+def match_words(rule: Rule) -> str:
+    """What a rule matches, as its file says it."""
+    match = entry_of(rule)["match"]
+    return "; ".join(f"{name} {_value_words(value)}" for name, value in match.items()) or "everything"
+
+
+def _value_words(value: object) -> str:
+    if isinstance(value, list):
+        is_range = all(isinstance(item, int) for item in value)
+        return "-".join(map(str, value)) if is_range else " | ".join(map(str, value))
+    return str(value)
+
+
+def _cooldown_words(rule: Rule) -> str:
+    if rule.cooldown is not None:
+        return span_words(rule.cooldown)
+    return f"header {rule.cooldown_header}" if rule.cooldown_header is not None else "of its class"
+
+
+def error_lines(told: Explanation) -> Iterator[str]:
+    """Who reported what, in two lines."""
+    event, features = told.arrival.event, Features(told.arrival.event)
+    whose = [f"tenant {event.tenant_id}"]
+    for name, value in (
+        ("project", event.project_id),
+        ("user", event.user_id),
+        ("session", event.session_id),
+    ):
+        if value is not None:
+            whose.append(f"{name} {value}")
+    yield f"error {told.arrival.event_id}: tool {event.tool_name}, {', '.join(whose)}"
+    exceptions = ", ".join(filter(None, (event.error.exception_type, *event.error.exception_chain)))
+    facts = [status_words(features)]
+    if exceptions:
+        facts.append(f"raised: {redacted_line(exceptions, _MAX_CELL)}")
+    if event.error.message:
+        facts.append(f"message: {redacted_line(event.error.message, _MAX_CELL)}")
+    yield "; ".join(facts)
+
+
+def considered_table(considered: Sequence[Considered], *, every: bool) -> tuple[Table, int]:
+    """Each rule with why it matches or not, and how many rules of which nothing fits were left out."""
+    table = plain_table(["#", "rule", "", "why"])
+    left_out = 0
+    for number, one in enumerate(considered, start=1):
+        near = one.matches or any(finding.holds for finding in one.findings)
+        if not (every or near or len(considered) <= MANY_RULES):
+            left_out += 1
+            continue
+        part = "decides" if one.decides else "would match too" if one.matches else "no"
+        table.add_row(str(number), redacted_line(one.rule.id, _MAX_CELL), part, _why(one))
+    return table, left_out
+
+
+def _why(one: Considered) -> str:
+    if not one.findings:
+        return "matches everything"
+    shown = one.findings if one.matches else [finding for finding in one.findings if not finding.holds]
+    return "; ".join(finding.why for finding in shown)
+
+
+def decision_lines(told: Explanation) -> Iterator[str]:
+    """Which rule decides, what begins, and what the caller is told."""
+    rule, answer = told.rule, told.answer
+    if rule is not None:
+        yield f"decided by {rule.id}: {rule.classification}, signature {rule.signature}"
+    yield from (f"  {words}" for words in told.words)
+    if answer is not None:
+        hint = f", {answer.hint!r}" if answer.hint else ""
+        yield f"  told to the caller: {answer.outcome}, {answer.error_code}, status {answer.status}{hint}"
+
+
+def trial_lines(told: Explanation) -> Iterator[str]:
+    """What would be otherwise if the shadow rules were in force; nothing where there are none."""
+    trial = told.trial
+    if trial is None:
+        return
+    if trial.rule is told.rule:
+        yield "with the shadow rules in force: the same rule would decide"
+        return
+    yield "with the shadow rules in force:"
+    yield from (f"  {line}" for line in decision_lines(trial))
+
+
+def shadow_table(counts: Iterable[ShadowCount]) -> Table:
+    """What the shadow rules would have decided, the most frequent first."""
+    table = plain_table(
+        ["rule", "instead of", "tenant", "tool", "classification", "would be", "last", "last event"],
+        numbers=["errors", "users"],
+    )
+    for one in counts:
+        table.add_row(
+            one.rule_id or "(none)",
+            one.instead_of or "(none)",
+            one.tenant_id,
+            one.tool_name,
+            one.classification,
+            one.outcome,
+            f"{one.last:%d %b %H:%MZ}",
+            one.last_event_id,
+            f"{one.errors:,}",
+            f"{one.users:,}",
+        )
+    return table

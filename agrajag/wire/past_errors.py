@@ -1,0 +1,179 @@
+"""Reads past errors again: what the topic and its dead letters still keep, outside of any group.
+
+A record that was sent on to its right partition stands in the topic twice; a reading of all leaves the copy out.
+"""
+
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
+
+import pydantic_core
+
+from agrajag.core.verdicts import Arrival
+from agrajag.errors import InputError
+from agrajag.model.events import ToolCallError
+from agrajag.wire.clients import KafkaConnection
+from agrajag.wire.cloudevents import ReceivedHeaders, binary_attributes
+from agrajag.wire.codec import decode
+from agrajag.wire.dead_letters import DETAIL, ID, OFFSET, PARTITION, REASON, TIMESTAMP, TOPIC
+from agrajag.wire.following import records_to_end
+from agrajag.wire.origin import Origin, Origins, ReceivedRecord, own_place
+from agrajag.wire.topics import Topic, Topics
+
+_TELL_EVERY = 5_000
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass
+class Scanned:
+    """How far a reading has come: records, and when the oldest of them was appended."""
+
+    records: int = 0
+    oldest_ms: int | None = None
+
+    def take(self, record: ReceivedRecord) -> None:
+        """Count one more."""
+        self.records += 1
+        if self.oldest_ms is None or record.timestamp < self.oldest_ms:
+            self.oldest_ms = record.timestamp
+
+    @property
+    def oldest(self) -> datetime | None:
+        """When the oldest record was appended."""
+        return None if self.oldest_ms is None else _moment(self.oldest_ms)
+
+
+class SetAside(NamedTuple):
+    """A record that was not decided, and why. `arrival` is set where it can be read all the same."""
+
+    place: str
+    reason: str
+    detail: str
+    arrival: Arrival[ToolCallError] | None
+
+
+@dataclass(frozen=True)
+class Given:
+    """An error that somebody hands over, as if it had been read from a topic at `timestamp` (ms)."""
+
+    value: bytes
+    timestamp: int
+    topic: str = "given"
+    partition: int = 0
+    offset: int = 0
+    key: bytes | None = None
+    headers: ReceivedHeaders = ()
+
+
+def arrival_of(record: ReceivedRecord, origin: Origin | None = None) -> Arrival[ToolCallError]:
+    """The error in `record` as a worker takes it up. Raises InputError where it holds none."""
+    origin = origin or own_place(record)
+    event = decode(ToolCallError, record, origin)
+    event_id = event.event_id or str(origin)
+    at = _moment(record.timestamp)
+    return Arrival(event, event_id, origin.topic_partition, origin.offset, at, record.timestamp)
+
+
+@dataclass
+class PastErrors:
+    """The errors of one installation. `tell` hears now and then how far the reading has come."""
+
+    connection: KafkaConnection
+    topics: Topics
+    origins: Origins
+    tell: Callable[[Scanned], None] = lambda _scanned: None
+    scanned: Scanned = field(default_factory=Scanned)
+
+    async def find(
+        self, event_id: str, tenant_id: str | None = None
+    ) -> Arrival[ToolCallError] | SetAside | None:
+        """The first error of this id, of this tenant if one is given; then the same among the dead letters.
+
+        The id is the one that check results, jobs and logs name. A dead letter that cannot be read may be any
+        tenant's. Raises TransientError or PermanentError.
+        """
+        needle = event_id.encode()
+        async with aclosing(self._records(self.topics.name(Topic.TOOL_CALL_ERRORS))) as records:
+            async for record in records:
+                found = self._read(record) if _may_name(record, event_id, needle) else None
+                if found is not None and found.event_id == event_id and _is_of(found, tenant_id):
+                    return found
+        async with aclosing(self._records(self.topics.dead_letters(Topic.TOOL_CALL_ERRORS))) as letters:
+            async for letter in letters:
+                aside = _in_letter(letter, event_id)
+                if aside is not None and (aside.arrival is None or _is_of(aside.arrival, tenant_id)):
+                    return aside
+        return None
+
+    async def since(self, start: datetime) -> AsyncGenerator[Arrival[ToolCallError], None]:
+        """Every readable error appended at `start` or later, each once. Raises as `find`."""
+        start_ms = (start - _EPOCH) // timedelta(milliseconds=1)
+        async with aclosing(self._records(self.topics.name(Topic.TOOL_CALL_ERRORS))) as records:
+            async for record in records:
+                is_copy = self.origins.of(record) != own_place(record)
+                if record.timestamp >= start_ms and not is_copy and (found := self._read(record)) is not None:
+                    yield found
+
+    async def _records(self, topic: str) -> AsyncGenerator[ReceivedRecord, None]:
+        async with aclosing(records_to_end(self.connection, topic)) as records:
+            async for record in records:
+                self.scanned.take(record)
+                if self.scanned.records % _TELL_EVERY == 0:
+                    self.tell(self.scanned)
+                yield record
+
+    def _read(self, record: ReceivedRecord) -> Arrival[ToolCallError] | None:
+        try:
+            return arrival_of(record, self.origins.of(record))
+        except InputError:
+            return None
+
+
+def _may_name(record: ReceivedRecord, event_id: str, needle: bytes) -> bool:
+    """Whether reading `record` may give this id: decoding each of a million records takes minutes."""
+    value = record.value or b""
+    if needle in value or b"\\" in value or record.headers:
+        return True
+    return event_id == str(own_place(record))
+
+
+def _is_of(arrival: Arrival[ToolCallError], tenant_id: str | None) -> bool:
+    return tenant_id is None or arrival.event.tenant_id == tenant_id
+
+
+def _in_letter(letter: ReceivedRecord, event_id: str) -> SetAside | None:
+    headers = {name: (value or b"").decode("utf-8", "replace") for name, value in letter.headers}
+    place = headers.get(ID, "")
+    if event_id not in (place, *_names_in(letter)):
+        return None
+    return SetAside(place, headers.get(REASON, ""), headers.get(DETAIL, ""), _as_received(letter, headers))
+
+
+def _as_received(letter: ReceivedRecord, headers: Mapping[str, str]) -> Arrival[ToolCallError] | None:
+    """The error that a letter holds, where it can be read, as it stood at its first place."""
+    try:
+        place = (headers[TOPIC], int(headers[PARTITION]), int(headers[OFFSET]))
+        record = Given(letter.value or b"", int(headers[TIMESTAMP]), *place, letter.key, letter.headers)
+        return arrival_of(record)
+    except (InputError, KeyError, ValueError, OverflowError):
+        return None
+
+
+def _names_in(letter: ReceivedRecord) -> list[object]:
+    """What the record calls its event, which may be unreadable otherwise."""
+    names: list[object] = [binary_attributes(letter.headers).valid_id()]
+    try:
+        tree = pydantic_core.from_json(letter.value or b"", allow_partial=True)
+    except ValueError:
+        return names
+    if isinstance(tree, dict):
+        names += [tree.get("eventId")]
+        if isinstance(data := tree.get("data"), dict):
+            names += [data.get("eventId")]
+    return names
+
+
+def _moment(timestamp_ms: int) -> datetime:
+    return _EPOCH + timedelta(milliseconds=timestamp_ms)

@@ -1,0 +1,134 @@
+"""Documents are checked before anybody is judged by them: each file, and the layers of a directory together."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from agrajag.core.rule_parsing import MAX_RULES
+from agrajag.documents.checking import Checked, check
+from agrajag.documents.directory import file_of
+from tests.documents.texts import a_rule_file, a_rule_text, rules_at, settings_at
+
+Write = Callable[[str], Path]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    """Writes a rule file."""
+
+    def written(text: str) -> Path:
+        file = tmp_path / "rules.yaml"
+        file.write_text(text)
+        return file
+
+    return written
+
+
+def test_a_good_file_is_counted_and_gives_nothing(write: Write) -> None:
+    rules = a_rule_text("a"), a_rule_text("b", match={"httpStatus": 419})
+    assert check([write(a_rule_file(*rules))]) == Checked(1, 2, (), ())
+
+
+def _mistake(**fields: object) -> str:
+    return a_rule_file("good", a_rule_text("bad", **fields))
+
+
+_BILLION = "\n".join(
+    ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
+    + [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 30)]
+    + ["patterns: [{id: bad, match: {}, signature: *a29, classification: UNCLEAR}]"]
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (_mistake(match={"bodyMatches": "5[0-9]+"}), "rule 'bad': match.bodyMatches: unknown selector"),
+        (_mistake(match={"httpStatus": "5.."}), "rule 'bad': match.httpStatus: '5..' is no HTTP status"),
+        (_mistake(classification="WORKING"), "rule 'bad': classification: an error never shows"),
+        (_mistake(cooldown="5 minutes"), "rule 'bad': cooldown: '5 minutes' is no positive"),
+        (_mistake(cooldown="PT0S"), "rule 'bad': cooldown: 'PT0S' is no positive"),
+        (_mistake(shadow="yes"), "rule 'bad': shadow: 'yes' is neither true nor false"),
+        (a_rule_file("bad", "bad"), "rule 'bad': id: stands twice in this file"),
+        ("patterns: [", "yaml: "),
+        ("rules: []", "patterns: the file must be a mapping"),
+        (_BILLION, "rule 'bad': signature: "),
+        (a_rule_file(*(f"r{n}" for n in range(MAX_RULES + 1))), "patterns: the file has 10,001 rules"),
+    ],
+    ids=[
+        "a regular expression", "a pattern for a status", "WORKING", "a span in words", "no span", "a wrong flag",
+        "an id twice", "no YAML", "no patterns", "aliases that explode", "too many rules",
+    ],
+)  # fmt: skip
+def test_a_mistake_in_a_file_is_one_problem_with_file_rule_field_and_reason(
+    write: Write, text: str, told: str
+) -> None:
+    file = write(text)
+    (problem,) = check([file]).problems
+    assert str(problem).startswith(f"{file}: {told}")
+    assert len(str(problem)) < 1_000
+
+
+def test_ten_thousand_rules_are_a_good_file(write: Write) -> None:
+    rules = [a_rule_text(f"r{n}", match={"errorCode": f"E{n}"}) for n in range(MAX_RULES)]
+    assert check([write(a_rule_file(*rules))]) == Checked(1, MAX_RULES, (), ())
+
+
+@pytest.mark.parametrize(
+    "content", [b"\xff\xfe", b"x" * 10_000_000, None], ids=["no UTF-8", "10 MB", "no file"]
+)
+def test_a_file_that_cannot_be_read_is_a_problem_that_names_it(tmp_path: Path, content: bytes | None) -> None:
+    file = tmp_path / "rules.yaml"
+    if content is not None:
+        file.write_bytes(content)
+    (problem,) = check([file]).problems
+    assert str(problem).startswith(f"{file}: file: ")
+
+
+def test_a_file_is_looked_at_as_a_tenants_own_over_the_bundled_rules(write: Write) -> None:
+    hidden = a_rule_text("late", match={"httpStatus": 503})
+    unknown = a_rule_text("x", before="nowhere")
+    warned = [str(warning) for warning in check([write(a_rule_file(hidden, unknown))]).warnings]
+    assert ["'http-5xx' stands before it" in warned[0], "no rule 'nowhere'" in warned[1]] == [True, True]
+
+
+def test_a_fallback_of_a_tenant_that_matches_less_is_warned_about(write: Write) -> None:
+    (warning,) = check([write(a_rule_file("fallback"))]).warnings
+    assert "no rule matches everything" in warning.reason
+
+
+def test_a_directory_is_checked_with_its_layers_together(tmp_path: Path) -> None:
+    files = {
+        rules_at("acme"): a_rule_file(a_rule_text("wide", match={"errorCode": "E"})),
+        rules_at("acme", "essays"): a_rule_file(
+            a_rule_text("late", match={"errorCode": "E", "httpStatus": 503})
+        ),
+        rules_at("globex"): a_rule_file(a_rule_text("bad", match={"typo": 1})),
+        settings_at("acme"): "agrajag.cooldown.max: soon",
+    }
+    for name, text in files.items():
+        file_of(tmp_path, name).parent.mkdir(parents=True, exist_ok=True)
+        file_of(tmp_path, name).write_text(text)
+    (tmp_path / "astray.yaml").write_text("x")
+    found = check([tmp_path])
+    assert (found.documents, found.rules) == (4, 2)
+    assert sorted(problem.source.partition("/")[0] for problem in found.problems) == [
+        "acme",
+        "astray.yaml",
+        "globex",
+    ]
+    assert any("late" in str(warning) and "can never match" in str(warning) for warning in found.warnings)
+
+
+def test_several_paths_are_told_together_in_their_order(tmp_path: Path) -> None:
+    first, second = tmp_path / "a.yaml", tmp_path / "b.yaml"
+    first.write_text("x")
+    second.write_text("y")
+    found = check([second, first])
+    assert [problem.source for problem in found.problems] == [str(second), str(first)]
+    assert found.documents == 2
+
+
+def test_an_empty_directory_holds_nothing_wrong(tmp_path: Path) -> None:
+    assert check([tmp_path]) == Checked(0, 0, (), ())
