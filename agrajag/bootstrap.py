@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from agrajag.embedded.child import Child
     from agrajag.embedded.directory import DataDirectory
     from agrajag.sink import Books
+    from agrajag.stream.rebuilding import Rebuilt
     from agrajag.stream.running import StreamSettings
     from agrajag.wire.origin import Origins
     from agrajag.wire.past_errors import PastErrors, Scanned
@@ -155,6 +156,25 @@ def run_sink(settings: Settings) -> int:
     with _monitored(settings.monitor, settings.monitor.sink_port) as pulse:
         asyncio.run(until_stopped(pulse))
     return 0
+
+
+async def rebuild_tables(settings: Settings, tell: Callable[[str], None], *, force: bool) -> "Rebuilt":
+    """Write the worker's table from `health-changed`; `tell` is given a line now and then.
+
+    Raises ConfigError if the topics are not fit for a worker, PermanentError while workers are alive, or where
+    documents move though records wait for them unless that is forced, TransientError if no broker answers.
+    """
+    with _extra("worker"):
+        from agrajag.stream.rebuilding import Rebuilding
+        from agrajag.stream.worker import AGENTS
+
+    connection, topics = settings.kafka.connection(), settings.topics.topics()
+    await wait_for_broker(connection, settings.kafka.wait_seconds)
+    async with admin_client(connection) as admin:
+        refuse_unfit_topics(await topic_findings(admin, topics), topics)
+    sources = [agent.source for agent in AGENTS]
+    rebuilding = Rebuilding(connection, topics, group=_worker_group(settings), sources=sources, tell=tell)
+    return await rebuilding.run(force=force)
 
 
 async def compare_store(settings: Settings, patience_seconds: float = 0.0) -> "Books":
