@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from agrajag.embedded import EmbeddedKafka, EmbeddedStore
     from agrajag.embedded.child import Child
     from agrajag.embedded.directory import DataDirectory
+    from agrajag.model.answers import CommandResult, HealthCommand
     from agrajag.sink import Books
     from agrajag.stream.rebuilding import Rebuilt
     from agrajag.stream.running import StreamSettings
@@ -101,6 +102,15 @@ async def read_documents(settings: Settings) -> "DocumentTable":
 
     await wait_for_broker(settings.kafka.connection(), 0)
     return await read_documents(settings.kafka.connection(), settings.topics.topics())
+
+
+async def send_command(settings: Settings, command: "HealthCommand", wait_seconds: float) -> "CommandResult":
+    """Send a command and wait for its result. Raises as `wire.asking.ask`."""
+    from agrajag.wire.asking import ask
+
+    connection, topics = settings.kafka.connection(), settings.topics.topics()
+    await wait_for_broker(connection, 0)
+    return await ask(connection, topics, command, source="agrajag/cli", wait_seconds=wait_seconds)
 
 
 async def push_documents(settings: Settings, plan: "Iterable[Planned]", table: "DocumentTable") -> None:

@@ -42,7 +42,7 @@ async def follow(connection: KafkaConnection, topic: str) -> AsyncGenerator[Foll
     """
     accept_any_header_name()
     with kafka_errors(f"reading {topic}"):
-        places = await _partitions(connection, topic)
+        places = await partitions_of(connection, topic)
         options = {**connection.client_options(), "auto_offset_reset": "earliest"}
         consumer = AIOKafkaConsumer(**options, group_id=None)
         consumer.assign(places)
@@ -71,7 +71,8 @@ async def records_to_end(connection: KafkaConnection, topic: str) -> AsyncGenera
                 return
 
 
-async def _partitions(connection: KafkaConnection, topic: str) -> list[TopicPartition]:
+async def partitions_of(connection: KafkaConnection, topic: str) -> list[TopicPartition]:
+    """The partitions of `topic`, by number. Raises PermanentError if there is no such topic."""
     async with admin_client(connection) as admin:
         counts = await partition_counts(admin, [topic])
     if topic not in counts:

@@ -18,6 +18,7 @@ COMMANDS = (
     "dev",
     "demo",
     "topics create",
+    "command",
     "config show",
     "documents push",
     "documents list",

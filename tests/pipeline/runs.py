@@ -15,8 +15,8 @@ from typing import Any, TypeVar
 from aiokafka import AIOKafkaProducer, ConsumerRecord
 from aiokafka.admin import AIOKafkaAdminClient
 
-from agrajag.model.answers import CheckResult
-from agrajag.model.events import SystemEvent, ToolCallError
+from agrajag.model.answers import CheckResult, HealthCommand
+from agrajag.model.events import SystemEvent, ToolCallError, ToolCallSucceeded
 from agrajag.model.health import HealthEntry, ToolHealth
 from agrajag.model.jobs import DiagnosisJob
 from agrajag.model.keys import link_key, tool_key
@@ -45,13 +45,23 @@ class Sent:
     topic: Topic = Topic.TOOL_CALL_ERRORS
 
 
-def sent(event: ToolCallError | SystemEvent, partition: int | None = None) -> Sent:
+_TOPICS = {
+    ToolCallError: Topic.TOOL_CALL_ERRORS,
+    ToolCallSucceeded: Topic.TOOL_CALL_SUCCESSES,
+    SystemEvent: Topic.SYSTEM_EVENTS,
+    HealthCommand: Topic.HEALTH_COMMANDS,
+}
+
+
+def sent(
+    event: ToolCallError | ToolCallSucceeded | SystemEvent | HealthCommand, partition: int | None = None
+) -> Sent:
     """The event under its right key, for its topic."""
     if isinstance(event, SystemEvent):
-        key, topic = link_key(event.tenant_id, event.link_id), Topic.SYSTEM_EVENTS
+        key = link_key(event.tenant_id, event.link_id)
     else:
-        key, topic = tool_key(event.tenant_id, event.tool_name), Topic.TOOL_CALL_ERRORS
-    return Sent(event.to_json(), key.encode(), partition, topic=topic)
+        key = tool_key(event.tenant_id, event.tool_name)
+    return Sent(event.to_json(), key.encode(), partition, topic=_TOPICS[type(event)])
 
 
 @dataclass
