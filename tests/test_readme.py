@@ -47,7 +47,8 @@ def test_every_metric_stands_in_the_readme(readme: str) -> None:
 
 def test_every_bundled_rule_stands_in_the_readme_in_its_order(readme: str) -> None:
     ids = [rule.id for rule in bundled_rules().rules]
-    assert re.findall(r"^\| `([a-z0-9-]+)` \|", readme, re.MULTILINE)[: len(ids)] == ids
+    section = readme.partition("\n## Rules\n")[2]
+    assert re.findall(r"^\| `([a-z0-9-]+)` \|", section, re.MULTILINE)[: len(ids)] == ids
 
 
 def test_every_benchmark_goal_stands_in_the_readme(readme: str) -> None:
