@@ -8,11 +8,13 @@ the record is set aside and the document stays.
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from agrajag.documents.records import document_change
 from agrajag.errors import InputError
 from agrajag.model.enums import Scope
 from agrajag.model.health import ToolHealth
 from agrajag.model.keys import health_key, parts
 from agrajag.store import GuardedCollection, Store, Write
+from agrajag.store.documents import document_write
 from agrajag.store.health import health_write
 from agrajag.wire.codec import decode
 from agrajag.wire.origin import ReceivedRecord
@@ -40,7 +42,16 @@ def health_change(record: ReceivedRecord) -> Write:
     return write
 
 
-ROUTES: tuple[Route, ...] = (Route(Topic.HEALTH_CHANGED, health_change, lambda store: store.health),)
+def document_changed(record: ReceivedRecord) -> Write:
+    """What a record of `documents` writes: a document, or that it is gone."""
+    name, revision, document = document_change(record)
+    return Write(name.key, revision, None) if document is None else document_write(document)
+
+
+ROUTES: tuple[Route, ...] = (
+    Route(Topic.HEALTH_CHANGED, health_change, lambda store: store.health),
+    Route(Topic.DOCUMENTS, document_changed, lambda store: store.documents),
+)
 """Every topic that is mirrored."""
 
 

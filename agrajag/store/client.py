@@ -12,6 +12,7 @@ from pymongo import AsyncMongoClient
 from pymongo.errors import PyMongoError
 
 from agrajag.errors import ConfigError, PermanentError
+from agrajag.store.documents import DocumentCollection
 from agrajag.store.failures import translated
 from agrajag.store.health import HealthCollection
 
@@ -30,6 +31,7 @@ class Store:
         self._client = client
         self.embedded = embedded
         self.health = HealthCollection(client[database])
+        self.documents = DocumentCollection(client[database])
 
     @classmethod
     async def open(cls, uri: str, database: str) -> Self:
@@ -44,7 +46,8 @@ class Store:
                 _connected(uri, **({"retryWrites": False} if embedded else {})), database, embedded=embedded
             )
             try:
-                await store.health.ensure_indexes()
+                for collection in (store.health, store.documents):
+                    await collection.ensure_indexes()
             except BaseException:
                 await store.close()
                 raise

@@ -94,14 +94,14 @@ def test_a_sink_is_unready_and_healthy_while_its_store_is_away_and_ready_when_it
     settings = settings_of(kafka)
     with running(tmp_path, "sink", **settings, AGRAJAG_MONGO_URI=store.uri) as sink:
         url = url_of(sink)
-        assert eventually_ready(url).json["partitions"] == {"health-changed": [0, 1]}
+        assert eventually_ready(url).json["partitions"] == {"health-changed": [0, 1], "documents": [0]}
         store.stop()
         asyncio.run(send(KafkaConnection(kafka.bootstrap_servers), TOPICS, [change(a_health())]))
         eventually_unready(url, "store_away")
         assert ask(f"{url}/healthz").status == 200
-        assert ask(f"{url}/readyz").json["lag"] == {"health-changed": 1}
+        assert ask(f"{url}/readyz").json["lag"] == {"health-changed": 1, "documents": 0}
         store.start()
-        assert eventually_ready(url).json["lag"] == {"health-changed": 0}
+        assert eventually_ready(url).json["lag"] == {"health-changed": 0, "documents": 0}
         assert sink.stop() == 0
 
 

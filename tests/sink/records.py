@@ -11,6 +11,7 @@ from aiokafka.record.util import calc_crc32c
 
 from agrajag.model.health import ToolHealth
 from agrajag.model.keys import health_key
+from agrajag.sink import ROUTES
 from agrajag.wire.clients import KafkaConnection
 from agrajag.wire.outputs import REVISION_HEADER
 from agrajag.wire.partition import partition_for
@@ -44,8 +45,10 @@ async def _admin(connection: KafkaConnection) -> AsyncIterator[AIOKafkaAdminClie
 
 
 async def make_topics(connection: KafkaConnection, topics: Topics) -> None:
-    """`health-changed` and its dead letters, as the plan has them."""
-    wanted = {topics.name(Topic.HEALTH_CHANGED), topics.dead_letters(Topic.HEALTH_CHANGED)}
+    """The topics that are mirrored and their dead letters, as the plan has them."""
+    wanted = {
+        name for route in ROUTES for name in (topics.name(route.topic), topics.dead_letters(route.topic))
+    }
     new = [
         NewTopic(planned.name, planned.partitions, 1, topic_configs=planned.config)
         for planned in topics.planned()

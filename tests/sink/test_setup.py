@@ -45,6 +45,8 @@ async def test_a_missing_topic_is_told_with_what_to_do_and_is_not_made_by_asking
     assert refused.value.problems == (
         f"topic {topic_prefix}.health-changed.v1 is missing",
         f"topic {topic_prefix}.health-changed.v1.dlq is missing",
+        f"topic {topic_prefix}.documents.v1 is missing",
+        f"topic {topic_prefix}.documents.v1.dlq is missing",
         "create the topics first: agrajag topics create",
     )
 
