@@ -7,8 +7,8 @@ and a missing extra is one line that names it.
 import asyncio
 import signal
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,8 @@ from agrajag.monitor.server import MonitorServer
 from agrajag.setting_groups import MonitorSettings
 from agrajag.settings import Settings
 from agrajag.wire.clients import admin_client, wait_for_broker
+from agrajag.wire.letter_box import LetterBox, letter_box
+from agrajag.wire.origin import Origins
 from agrajag.wire.topic_admin import EnsuredTopics, Finding, ensure_topics, topic_findings
 from agrajag.wire.topic_fitness import refuse_unfit
 from agrajag.wire.topics import Topic, Topics
@@ -36,7 +38,6 @@ if TYPE_CHECKING:
     from agrajag.sink import Books
     from agrajag.stream.rebuilding import Rebuilt
     from agrajag.stream.running import StreamSettings
-    from agrajag.wire.origin import Origins
     from agrajag.wire.past_errors import PastErrors, Scanned
 
 log = structlog.get_logger(__name__)
@@ -187,6 +188,15 @@ async def rebuild_tables(settings: Settings, tell: Callable[[str], None], *, for
     return await rebuilding.run(force=force)
 
 
+@asynccontextmanager
+async def dead_letters(settings: Settings) -> AsyncIterator[LetterBox]:
+    """The dead letters of all topics. Raises TransientError if no broker answers, ConfigError without topics."""
+    connection = settings.kafka.connection()
+    await wait_for_broker(connection, settings.kafka.wait_seconds)
+    async with letter_box(connection, settings.topics.topics(), _origins(settings)) as box:
+        yield box
+
+
 async def compare_store(settings: Settings, patience_seconds: float = 0.0) -> "Books":
     """The store against the compacted topic that it mirrors; a sink that is behind is given some time."""
     with _extra("worker"):
@@ -251,9 +261,7 @@ def _monitored(monitor: MonitorSettings, port: int) -> Iterator[Pulse]:
         yield pulse
 
 
-def _origins(settings: Settings) -> "Origins":
-    from agrajag.wire.origin import Origins
-
+def _origins(settings: Settings) -> Origins:
     seal = settings.worker.origin_key
     key = seal.get_secret_value().encode() if seal is not None else None
     return Origins(settings.topics.topics().partitions, key)

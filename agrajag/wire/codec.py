@@ -22,6 +22,7 @@ from agrajag.wire.cloudevents import Attributes, binary_attributes
 from agrajag.wire.origin import Origin, ReceivedRecord, own_place
 from agrajag.wire.reasons import DeadLetterReason
 from agrajag.wire.repair import recovered
+from agrajag.wire.replays import replayed_id, replayed_time
 
 M = TypeVar("M", bound=WireModel)
 
@@ -45,9 +46,9 @@ def decode(
 ) -> M:
     """The value of `record`, all times in UTC; raises InputError with a DeadLetterReason, and nothing else.
 
-    Where the event has no id, that of its envelope is used, else `origin` (by default the record's own place).
-    Where it has no time, that of the last of the errors it stands for is used, else the envelope's. A user id
-    `_system` becomes no user, and is counted.
+    Where the event has no id, that of its envelope is used, else that of a replay, else `origin` (by default the
+    record's own place). Where it has no time, that of the last of the errors it stands for is used, else the
+    envelope's, else that of a replay. A user id `_system` becomes no user, and is counted.
     """
     value = record.value
     if value is None:
@@ -78,9 +79,10 @@ def _named(
     attributes = attributes or binary_attributes(record.headers)
     changes: dict[str, Any] = {}
     if event["event_id"] is None:
-        changes["event_id"] = attributes.valid_id() or str(origin or own_place(record))
+        named = attributes.valid_id() or replayed_id(record.headers)
+        changes["event_id"] = named or str(origin or own_place(record))
     if event["occurred_at"] is None:
-        time = event.get("last_at") or attributes.valid_time()
+        time = event.get("last_at") or attributes.valid_time() or replayed_time(record.headers)
         if time is not None:
             changes["occurred_at"] = _in_utc(time)
     return changes

@@ -8,8 +8,9 @@ header says so: the whole of it can be read at its first place for as long as th
 from typing import NamedTuple
 
 from agrajag.errors import InputError
-from agrajag.wire.origin import ORIGIN, SEAL, ReceivedRecord, own_place
+from agrajag.wire.origin import ORIGIN, SEAL, Origin, Origins, ReceivedRecord, own_place
 from agrajag.wire.outputs import Output
+from agrajag.wire.replays import REPLAY_OF, REPLAY_TIME
 from agrajag.wire.topics import DEAD_LETTER_BYTES
 
 PREFIX = "agrajag-dlq-"
@@ -21,6 +22,8 @@ OFFSET = f"{PREFIX}offset"
 TIMESTAMP = f"{PREFIX}timestamp"
 ID = f"{PREFIX}id"
 """`topic-partition-offset` of the record: a letter that was written twice has it twice."""
+REPLAYED = f"{PREFIX}replayed"
+"""On a record beside the letters: the id of one whose record was sent again."""
 CUT_FROM = f"{PREFIX}cut-from"
 """How many bytes key, value and headers had together, where they did not fit."""
 
@@ -29,6 +32,7 @@ _FRAMING_BYTES = 16_384  # headers of ours, and what Kafka adds to each header, 
 _ROOM_BYTES = DEAD_LETTER_BYTES - _FRAMING_BYTES
 _HEADER_FRAMING_BYTES = 10  # two lengths of up to five bytes
 _MAX_CUT_KEY_BYTES = 4_096
+_MAX_DIGITS = 16
 
 
 class _Contents(NamedTuple):
@@ -58,24 +62,74 @@ def dead_letter(record: ReceivedRecord, error: InputError, topic: str) -> Output
     return Output(topic, contents.key, contents.value, contents.headers + ours, partition=0)
 
 
-def replayed(letter: ReceivedRecord) -> Output:
-    """The record that a dead letter holds, for its first topic, as if it had never been read.
+class FirstRecord(NamedTuple):
+    """The record that a letter holds, where and as it first stood."""
 
-    It claims no origin: the place it once had may lie behind what is already applied. Raises InputError for a letter
-    that was cut, and for a record that is no letter.
+    topic: str
+    partition: int
+    offset: int
+    timestamp: int
+    key: bytes
+    value: bytes | None
+    headers: tuple[tuple[str, bytes], ...]
+
+
+def first_record(letter: ReceivedRecord) -> FirstRecord:
+    """What `letter` holds; InputError for a record that is no letter. Where the letter was cut, so is this."""
+    ours = {name: value or b"" for name, value in letter.headers if name.startswith(PREFIX)}
+    try:
+        topic = ours[TOPIC].decode()
+        partition, offset, timestamp = (_number(ours[name]) for name in (PARTITION, OFFSET, TIMESTAMP))
+    except (KeyError, ValueError):
+        told = f"{own_place(letter)} does not say with {TOPIC}, {PARTITION}, {OFFSET} and {TIMESTAMP} where it stood"
+        raise InputError("not_a_dead_letter", told) from None
+    headers = tuple((name, value or b"") for name, value in letter.headers if not name.startswith(PREFIX))
+    return FirstRecord(topic, partition, offset, timestamp, letter.key or b"", letter.value, headers)
+
+
+def replayed(letter: ReceivedRecord, origins: Origins) -> Output:
+    """The record that a dead letter holds, for its first partition, as if it had never been read.
+
+    Headers say which event it is, and when that was (`wire.replays`), as a record that was itself sent again already
+    does. It claims no origin: the place it once had may lie behind what is already applied. Raises InputError for a
+    letter that was cut, and for a record that is no letter.
     """
-    headers = dict(letter.headers)
-    topic = headers.get(TOPIC)
-    if topic is None or ID not in headers:
-        raise InputError("not_a_dead_letter", f"{own_place(letter)} has no {TOPIC} and {ID} headers")
-    if CUT_FROM in headers:
+    first = first_record(letter)
+    if any(name == CUT_FROM for name, _ in letter.headers):
         raise InputError("cut", f"{own_place(letter)} holds only a part of its record")
-    kept = tuple((name, value or b"") for name, value in letter.headers if _is_foreign(name))
-    return Output(topic.decode("utf-8", "replace"), letter.key or b"", letter.value, kept)
+    headers = tuple(header for header in first.headers if header[0] not in (ORIGIN, SEAL))
+    if all(name != REPLAY_OF for name, _ in headers):
+        headers += (
+            (REPLAY_OF, str(origins.of(first)).encode()),
+            (REPLAY_TIME, str(first.timestamp).encode()),
+        )
+    return Output(first.topic, first.key, first.value, headers, first.partition)
 
 
-def _is_foreign(name: str) -> bool:
-    return not name.startswith(PREFIX) and name not in (ORIGIN, SEAL)
+def replay_mark(letter: ReceivedRecord) -> Output:
+    """What is written beside a letter once its record is sent again: the letter's id, so that nobody does it twice."""
+    return Output(letter.topic, b"", None, ((REPLAYED, letter_id(letter).encode()),), letter.partition)
+
+
+def marked_id(record: ReceivedRecord) -> str | None:
+    """The id of the letter whose record was sent again; None if `record` is no such mark."""
+    return next((_text(value) for name, value in record.headers if name == REPLAYED), None)
+
+
+def letter_id(letter: ReceivedRecord) -> str:
+    """`topic-partition-offset` of the record that the letter holds; InputError for a record that is no letter."""
+    first = first_record(letter)
+    return str(Origin(first.topic, first.partition, first.offset))
+
+
+def _number(digits: bytes) -> int:
+    if not (digits.isdigit() and len(digits) <= _MAX_DIGITS):
+        raise ValueError(digits)
+    return int(digits)
+
+
+def _text(value: bytes | None) -> str:
+    return (value or b"").decode("utf-8", "replace")
 
 
 def _fitting(record: ReceivedRecord) -> tuple[_Contents, int | None]:

@@ -19,13 +19,25 @@ from typing import NamedTuple, Protocol
 from agrajag.metrics import ORIGINS_IGNORED
 from agrajag.wire.cloudevents import ReceivedHeaders
 from agrajag.wire.outputs import Output
+from agrajag.wire.replays import REPLAY_OF, REPLAY_TIME
 
 ORIGIN = "agrajag-origin"
 SEAL = "agrajag-origin-seal"
 
 _HIGHEST_OFFSET = 2**53
 _MAX_KEPT_HEADER_BYTES = 1_024
-_KEPT = frozenset({"content-type", "ce_specversion", "ce_type", "ce_source", "ce_id", "ce_time"})
+_KEPT = frozenset(
+    {
+        "content-type",
+        "ce_specversion",
+        "ce_type",
+        "ce_source",
+        "ce_id",
+        "ce_time",
+        REPLAY_OF,
+        REPLAY_TIME,
+    }
+)
 
 
 class ReceivedRecord(Protocol):

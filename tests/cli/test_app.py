@@ -27,6 +27,9 @@ COMMANDS = (
     "rules list",
     "rules explain",
     "rules shadow",
+    "dlq list",
+    "dlq show",
+    "dlq replay",
 )
 
 

@@ -5,14 +5,17 @@ from aiokafka import ConsumerRecord
 
 from agrajag.errors import InputError
 from agrajag.wire import dead_letters
-from agrajag.wire.dead_letters import dead_letter, replayed
-from agrajag.wire.origin import ORIGIN, SEAL
+from agrajag.wire.dead_letters import dead_letter, marked_id, replay_mark, replayed
+from agrajag.wire.origin import ORIGIN, SEAL, Origins
 from agrajag.wire.outputs import Output
 from agrajag.wire.reasons import DeadLetterReason
+from agrajag.wire.replays import REPLAY_OF, REPLAY_TIME
 from agrajag.wire.topics import DEAD_LETTER_BYTES
 from tests.wire.records import TOPIC, received
 
 DLQ = f"{TOPIC}.dlq"
+ORIGINS = Origins(partitions=8)
+NAMED = ((REPLAY_OF, f"{TOPIC}-3-41".encode()), (REPLAY_TIME, b"1780000000000"))
 REFUSED = InputError(DeadLetterReason.INVALID_FIELD, "tenantId: string_type")
 
 
@@ -87,16 +90,38 @@ def test_a_long_detail_is_cut() -> None:
     assert dict(letter.headers)[dead_letters.DETAIL] == b"d" * 1_024
 
 
-def test_a_letter_can_be_sent_again_as_the_record_it_was() -> None:
+def test_a_letter_can_be_sent_again_as_the_record_it_was_to_the_partition_it_had() -> None:
     headers = (("ce_id", b"1"), ("x", b"y"))
     letter = dead_letter(received(b"value", headers, key=b"key"), REFUSED, DLQ)
-    assert replayed(read_back(letter)) == Output(TOPIC, b"key", b"value", headers)
+    assert replayed(read_back(letter), ORIGINS) == Output(TOPIC, b"key", b"value", headers + NAMED, 3)
 
 
 def test_what_is_sent_again_claims_no_origin() -> None:
     letter = dead_letter(received(b"value", [(ORIGIN, b"a-1-2"), (SEAL, b"s")]), REFUSED, DLQ)
     assert (ORIGIN, b"a-1-2") in letter.headers
-    assert replayed(read_back(letter)).headers == ()
+    assert replayed(read_back(letter), ORIGINS).headers == NAMED
+
+
+def test_a_record_that_had_been_republished_is_named_by_its_believed_origin() -> None:
+    origins = Origins(8, b"a key of the workers")
+    moved = origins.republished(received(b"value", partition=5, offset=7), b"acme|search", 3)
+    letter = dead_letter(received(b"value", moved.headers), REFUSED, DLQ)
+    assert dict(replayed(read_back(letter), origins).headers)[REPLAY_OF] == f"{TOPIC}-5-7".encode()
+    assert dict(replayed(read_back(letter), Origins(8, b"another key")).headers) == dict(NAMED)
+
+
+def test_what_fails_again_after_a_replay_keeps_the_name_and_time_of_the_first() -> None:
+    first = replayed(read_back(dead_letter(received(b"value"), REFUSED, DLQ)), ORIGINS)
+    later = received(b"value", first.headers, offset=90)
+    assert replayed(read_back(dead_letter(later, REFUSED, DLQ)), ORIGINS).headers == NAMED
+
+
+def test_what_was_sent_again_is_marked_beside_its_letter() -> None:
+    letter = read_back(dead_letter(received(b"value"), REFUSED, DLQ))
+    mark = replay_mark(letter)
+    assert (mark.topic, mark.value, mark.partition) == (DLQ, None, 0)
+    assert marked_id(read_back(mark)) == f"{TOPIC}-3-41"
+    assert marked_id(letter) is None
 
 
 def test_a_record_that_fails_a_second_time_tells_of_its_second_place_alone() -> None:
@@ -108,9 +133,15 @@ def test_a_record_that_fails_a_second_time_tells_of_its_second_place_alone() -> 
 def test_a_letter_that_was_cut_is_not_sent_again() -> None:
     letter = dead_letter(received(b"v" * 10_000_000), REFUSED, DLQ)
     with pytest.raises(InputError, match="only a part"):
-        replayed(read_back(letter))
+        replayed(read_back(letter), ORIGINS)
 
 
-def test_a_record_that_is_no_letter_is_not_sent_again() -> None:
+@pytest.mark.parametrize(
+    "changed",
+    [{}, {dead_letters.OFFSET: b"x"}, {dead_letters.PARTITION: b"-1"}, {dead_letters.TOPIC: b"\xff"}],
+)
+def test_a_record_that_is_no_letter_is_not_sent_again(changed: dict[str, bytes]) -> None:
+    letter = dead_letter(received(b"value"), REFUSED, DLQ)
+    headers = tuple((dict(letter.headers) | changed).items()) if changed else ()
     with pytest.raises(InputError, match="agrajag-dlq-topic"):
-        replayed(received(b"value"))
+        replayed(received(b"value", headers), ORIGINS)
