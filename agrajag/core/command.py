@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 from agrajag.core.command_fit import misfit, starts_at_status
 from agrajag.core.cooldown import in_flight, is_remembered, merged
-from agrajag.core.draft import Draft, Drafts
+from agrajag.core.draft import Draft
+from agrajag.core.drafts import Drafts
 from agrajag.core.health import Marking, remembered
 from agrajag.core.policy import Policy
 from agrajag.core.recheck import keys_from_scope_up, question, recheck_job, running_job
@@ -213,6 +214,8 @@ class _Command:
 
     def recheck(self) -> Commanded:
         """Start a diagnosis, unless one is in flight that answers for it."""
+        if self.event.tool_name in self.policy.never_diagnosed:
+            return self._refused("kind: diagnosis is switched off for this tool")
         present = self.drafts.present(keys_from_scope_up(self.event, self.user_id))
         asked = question(present, self.user_id, self.now, self.clock)
         if (running := running_job(present, asked, self.clock)) is not None:

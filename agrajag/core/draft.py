@@ -1,10 +1,9 @@
-"""Working copies of documents for one step: 500 equal errors change one draft 500 times, and it is frozen once.
+"""The working copy of one document for one step: 500 equal errors change it 500 times, and it is frozen once.
 
-A step reads documents through `Drafts`, which hands out at most one draft per key and reads each from the
-table once. What the table holds is never touched; `Drafts.touched` is the step's result.
+It is made of what the table holds, which is never touched, and becomes what the table shall hold.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import Any
 
@@ -292,41 +291,4 @@ class Draft:
             suppressed=before.suppressed + self.suppressed,
             coalesced=before.coalesced + self.coalesced,
             jobs=before.jobs + self.jobs_started,
-        )
-
-
-_UNREAD = Draft("", None)
-
-
-class Drafts:
-    """The drafts of one step over `read`, which returns what the table holds under a key."""
-
-    def __init__(self, read: Callable[[str], HealthEntry | None]) -> None:
-        self._read = read
-        self._drafts: dict[str, Draft | None] = {}
-
-    def find(self, key: str) -> Draft | None:
-        """The draft of a document that exists, or that this step has made."""
-        draft = self._drafts.get(key, _UNREAD)
-        if draft is not _UNREAD:
-            return draft
-        entry = self._read(key)
-        draft = self._drafts[key] = None if entry is None else Draft(key, entry)
-        return draft
-
-    def present(self, keys: Iterable[str]) -> list[Draft]:
-        """The drafts of those documents that exist, in the order given."""
-        return [draft for key in keys if (draft := self.find(key)) is not None]
-
-    def make(self, key: str) -> Draft:
-        """The draft of a document, new if there is none."""
-        draft = self.find(key)
-        if draft is None:
-            draft = self._drafts[key] = Draft(key, None)
-        return draft
-
-    def touched(self) -> Iterator[Draft]:
-        """The drafts that the step has changed."""
-        return (
-            draft for draft in self._drafts.values() if draft is not None and draft.touched_at is not None
         )

@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 from agrajag.core.check import check_result
 from agrajag.core.cooldown import BACKOFFS, stated_span
-from agrajag.core.draft import NO_VERDICT, Draft, Drafts
+from agrajag.core.draft import NO_VERDICT, Draft
+from agrajag.core.drafts import Drafts
 from agrajag.core.durations import span_words
 from agrajag.core.features import Features
 from agrajag.core.findings import Finding, findings

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import NamedTuple
 
-from agrajag.core.draft import NO_LINK, Draft, Drafts
+from agrajag.core.draft import NO_LINK, Draft
+from agrajag.core.drafts import Drafts
 from agrajag.core.health import Marking, remembered
 from agrajag.core.jobs import derived_id
 from agrajag.core.lookup import CLIENT_TOOL_PREFIX

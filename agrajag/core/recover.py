@@ -10,7 +10,8 @@ from datetime import datetime
 from enum import StrEnum
 
 from agrajag.core.cooldown import covers
-from agrajag.core.draft import Draft, Drafts
+from agrajag.core.draft import Draft
+from agrajag.core.drafts import Drafts
 from agrajag.core.health import Marking
 from agrajag.core.lookup import Caller
 from agrajag.core.policy import Policy

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from agrajag.core.cooldown import active_cover, covers, in_flight, is_remembered, span_for
-from agrajag.core.draft import Draft, Drafts
+from agrajag.core.draft import Draft
+from agrajag.core.drafts import Drafts
 from agrajag.core.features import Features
 from agrajag.core.health import Marking
 from agrajag.core.jobs import job_id_of, user_fingerprint

@@ -4,7 +4,7 @@ from collections import defaultdict
 from datetime import datetime
 from typing import NamedTuple
 
-from agrajag.core.draft import Drafts
+from agrajag.core.drafts import Drafts
 from agrajag.core.features import Features
 from agrajag.core.match import RuleSet
 from agrajag.core.policy import Policy

@@ -17,7 +17,7 @@ import structlog
 from aiokafka import ConsumerRecord
 
 from agrajag import metrics
-from agrajag.core.draft import Drafts
+from agrajag.core.drafts import Drafts
 from agrajag.core.match import RuleSet
 from agrajag.core.policy import Policy
 from agrajag.core.verdicts import Arrival

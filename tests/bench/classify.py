@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
-from agrajag.core.draft import Drafts
+from agrajag.core.drafts import Drafts
 from agrajag.core.match import RuleSet, compiled
 from agrajag.core.policy import Policy
 from agrajag.core.rules import Rule, Selectors

@@ -8,7 +8,7 @@ import pytest
 from agrajag.cli.demo.balance import Trouble
 from agrajag.cli.demo.reading import Ledger
 from agrajag.core.check import check_result
-from agrajag.core.draft import Drafts
+from agrajag.core.drafts import Drafts
 from agrajag.core.policy import Policy
 from agrajag.core.triage import triage
 from agrajag.core.verdicts import Arrival, Verdict

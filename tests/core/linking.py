@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from agrajag.core.draft import Drafts
+from agrajag.core.drafts import Drafts
 from agrajag.core.link import Linked, link
 from agrajag.core.policy import Policy
 from agrajag.core.verdicts import Arrival, Repeat

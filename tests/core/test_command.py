@@ -7,6 +7,7 @@ import pytest
 
 from agrajag.core.command import Commanded
 from agrajag.core.cooldown import is_active
+from agrajag.core.policy import Policy, Tools
 from agrajag.core.verdicts import Repeat
 from agrajag.model.enums import Classification, CommandKind, CommandOutcome, Outcome, Scope, Status
 from agrajag.model.health import MAX_COOLDOWNS, RECENT_IDS, LinkFacet
@@ -244,6 +245,12 @@ def test_a_recheck_for_one_user_sees_what_runs_for_everybody() -> None:
     job_id = tools.send(http_status=503).job_id
     about: dict[str, Any] = {"scope": Scope.USER, "scope_id": "alice", "project_id": "essays"}
     assert give(tools, K.RECHECK, **about).job_id == job_id
+
+
+def test_a_tool_for_which_diagnosis_is_switched_off_is_not_rechecked() -> None:
+    tools = Triage(policy=Policy(never_diagnosed=Tools(names=frozenset({"search"}))))
+    assert give(tools, K.RECHECK).outcome is CommandOutcome.REFUSED
+    assert tools.table == {}
 
 
 def test_errors_join_the_job_of_a_recheck() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agrajag.core.command import command
-from agrajag.core.draft import Drafts
+from agrajag.core.drafts import Drafts
 from agrajag.core.policy import Policy
 from agrajag.core.verdicts import Arrival
 from agrajag.model.answers import HealthCommand

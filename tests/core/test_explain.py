@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agrajag.core.cooldown import is_active
-from agrajag.core.draft import Drafts
+from agrajag.core.drafts import Drafts
 from agrajag.core.explain import OUTCOME_WORDS, Explanation, explain
 from agrajag.core.match import RuleSet, compiled
 from agrajag.core.policy import Policy

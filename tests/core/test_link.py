@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agrajag.core.draft import Drafts
+from agrajag.core.drafts import Drafts
 from agrajag.core.link import Linked, link
 from agrajag.core.policy import Policy
 from agrajag.core.verdicts import Repeat

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from agrajag.core.command import Commanded, command
-from agrajag.core.draft import Drafts
+from agrajag.core.drafts import Drafts
 from agrajag.core.match import RuleSet
 from agrajag.core.policy import Policy
 from agrajag.core.recover import Recovery, recover
