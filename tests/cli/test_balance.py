@@ -105,6 +105,7 @@ def test_a_document_of_the_store_that_is_not_the_topics_is_a_problem() -> None:
 
 def test_a_document_whose_link_is_not_as_it_must_be_is_found() -> None:
     assert problem_of(link_problems=("the link of k is up",)) == "the link of k is up"
+    assert problem_of(healing_problems=("k is DOWN",)) == "k is DOWN"
 
 
 @pytest.mark.parametrize("jobs", [frozenset(), frozenset({"job-1", "job-2"})])

@@ -23,6 +23,8 @@ def test_the_demo_loses_nothing_and_says_so(tmp_path: Path) -> None:
     lines = demo.out.splitlines()
     assert lines[-1] == CLOSING_LINE
     assert "sent twice by their producer: 1" in lines
+    assert "tools that a success healed: 1, that a person spoke about: 1" in lines
+    assert "a call of crm_lookup succeeds: DOWN before, OK now" in demo.err
     assert "tools that went down with their connection: 3, came back with one: 2" in lines
     assert (
         "connections that are closed: 3; down: client_file_read, client_file_write, wine_cellar" in demo.err
@@ -34,6 +36,8 @@ def test_the_demo_loses_nothing_and_says_so(tmp_path: Path) -> None:
     assert storm[1:5] == ["magrathea", "PROJECT", "OK", "UNCLEAR"]
     assert storm[-4:] == ["640", "0", "639", "1"]
     assert rows["geo_lookup"][1:5] == ["magrathea", "PROJECT", "DOWN", "TECHNICALLY_BROKEN"]
+    assert rows["crm_lookup"][1:5] == ["sirius", "PROJECT", "OK", "TECHNICALLY_BROKEN"]
+    assert rows["map_search"][1:5] == ["magrathea", "PROJECT", "DOWN", "INTERMITTENT"]
     assert rows["client_file_read"][2] == "SESSION"
     assert rows["client_file_write"][1:4] == ["magrathea", "SESSION", "OK"]
     assert rows["wine_cellar"][1:4] == ["milliways", "PROJECT", "DOWN"]

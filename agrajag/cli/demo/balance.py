@@ -29,7 +29,8 @@ class Readings:
     `sent` is what the broker acknowledged to the producer, `received` what stands in the input topic, `republished` how
     many copies to the right partition stand beside it. `job_ids` are those of each trouble on the jobs topic, `storms`
     the troubles that must have one job. `link_problems` has a line for each document whose link is not as it must be,
-    `store_differences` for each that is not the topic's.
+    `healing_problems` for each that a success or a person has not changed as they should, `store_differences` for each
+    that is not the topic's.
     """
 
     sent: Mapping[str, int]
@@ -41,6 +42,7 @@ class Readings:
     job_ids: Mapping[Trouble, frozenset[str]]
     storms: frozenset[Trouble]
     link_problems: tuple[str, ...] = ()
+    healing_problems: tuple[str, ...] = ()
     store_differences: tuple[str, ...] = ()
 
 
@@ -131,6 +133,7 @@ def _problems(readings: Readings) -> Iterator[str]:
     if counted != wanted:
         yield f"the documents have {counted:,} errors behind them, {wanted:,} were decided about"
     yield from readings.link_problems
+    yield from readings.healing_problems
     yield from readings.store_differences
     for storm in sorted(readings.storms):
         jobs = len(readings.job_ids.get(storm, ()))

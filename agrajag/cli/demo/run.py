@@ -12,6 +12,7 @@ from aiokafka.errors import KafkaError
 
 from agrajag import bootstrap
 from agrajag.cli.demo.balance import Balance, Readings, Trouble, balance
+from agrajag.cli.demo.healing import HealingBooks, bundled_healing_steps, through_healing
 from agrajag.cli.demo.links import LinkBooks, bundled_link_steps, through_links
 from agrajag.cli.demo.reading import Follower, Ledger, following
 from agrajag.cli.demo.scenarios import Script, bundled_script
@@ -25,6 +26,7 @@ from agrajag.settings import ENV_PREFIX, Settings
 
 _THROUGH_SECONDS = 120.0
 _LINKS_SECONDS = 30.0
+_HEALING_SECONDS = 30.0
 _STORE_SECONDS = 30.0
 _SETTINGS = {"AGRAJAG_POLICY_ANSWER_ALL": "true"}
 
@@ -36,6 +38,7 @@ class _Run:
     balance: Balance
     ledger: Ledger
     links: LinkBooks
+    healing: HealingBooks
 
 
 def plan_of_demo(data_dir: Path, environment: Mapping[str, str]) -> Plan:
@@ -73,6 +76,7 @@ def _show(run: _Run) -> None:
         f"\nsent twice by their producer: {sent_twice:,}"
         f"\nrepublished to their right partition: {run.ledger.republished:,}"
         f"\n{run.links}"
+        f"\n{run.healing}"
         f"\n{run.balance.closing_line}"
     )
 
@@ -88,6 +92,8 @@ async def _through(settings: Settings, script: Script, tell: Tell) -> _Run:
         finally:
             sending.cancel()
         links = await through_links(connection, topics, follower, bundled_link_steps(), tell, _LINKS_SECONDS)
+        steps = bundled_healing_steps()
+        healing = await through_healing(connection, topics, follower, steps, tell, _HEALING_SECONDS)
         tell("comparing the store with its topic")
         differences = await _store_differences(settings)
         await follower.read_to_end()
@@ -102,9 +108,10 @@ async def _through(settings: Settings, script: Script, tell: Tell) -> _Run:
         job_ids={trouble: frozenset(ids) for trouble, ids in ledger.job_ids.items()},
         storms=storms_of(script),
         link_problems=links.problems,
+        healing_problems=healing.problems,
         store_differences=differences,
     )
-    return _Run(balance(readings), ledger, links)
+    return _Run(balance(readings), ledger, links, healing)
 
 
 async def _follow(
