@@ -217,4 +217,6 @@ def _status_words(rule: Rule, verdict: Verdict, effects: Effects) -> list[str]:
         return [f"status: none is written, {rule.classification} never touches one"]
     if rule.classification is Classification.USER_SPECIFIC_TECHNICAL and verdict.scope is not Scope.USER:
         return ["status: none is written, no user is named and others are not to see it"]
-    return ["status: none is written, newer or stronger evidence or a setting stands against it"]
+    if verdict.unmarked:
+        return ["status: none is written, a setting keeps the tool from being marked DOWN"]
+    return ["status: none is written, newer or stronger evidence stands against it"]

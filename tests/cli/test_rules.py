@@ -3,18 +3,26 @@
 import asyncio
 import json
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import orjson
 import pytest
+from aiokafka import AIOKafkaProducer
+from typer.testing import CliRunner
 
+from agrajag.cli.rules import app
+from agrajag.cli.rules.reading import given_error
 from agrajag.documents.cascade import DocumentName
 from agrajag.documents.directory import file_of
 from agrajag.documents.pushing import planned_push, push
 from agrajag.documents.topic import read_documents
 from agrajag.embedded import EmbeddedKafka
+from agrajag.errors import ConfigError, InputError
+from agrajag.model.health import ToolHealth
 from agrajag.wire.clients import KafkaConnection
-from tests.builders import an_error
+from agrajag.wire.topics import Topic
+from tests.builders import a_cooldown, a_health, an_error
 from tests.cli.programs import agrajag, fed
 from tests.documents.texts import a_rule_file, a_rule_text, rules_at
 from tests.pipeline.process import PARTITIONS
@@ -126,21 +134,33 @@ def test_explain_reads_standard_input_and_prints_json_for_machines(error_file: P
 
 
 @pytest.mark.parametrize(
-    ("value", "told"),
+    ("value", "reason"),
     [
-        (b"garbage", "agrajag: not_json: "),
-        (b"{}", "agrajag: missing_field: "),
-        (orjson.dumps({"tenantId": "a", "toolName": "b", "error": {}, "userId": 7}), "agrajag: invalid_field: userId"),
+        (b"garbage", "not_json"),
+        (b"{}", "missing_field"),
+        (orjson.dumps({"tenantId": "a", "toolName": "b", "error": {}, "userId": 7}), "invalid_field"),
+        (b" " * 1_048_577, "too_large"),
     ],
-)  # fmt: skip
-def test_explain_of_what_is_no_error_says_why_and_ends_with_1(
-    tmp_path: Path, value: bytes, told: str
+)
+def test_a_file_that_holds_no_error_is_refused_with_the_reason_a_worker_gives(
+    tmp_path: Path, value: bytes, reason: str
 ) -> None:
     file = tmp_path / "error.json"
     file.write_bytes(value)
-    ended = agrajag("rules", "explain", "--bundled", str(file))
-    assert (ended.returncode, ended.stdout) == (1, "")
-    assert ended.stderr.startswith(told)
+    with pytest.raises(InputError) as refused:
+        given_error(str(file))
+    assert refused.value.reason == reason
+
+
+def test_a_file_that_is_not_there_is_named() -> None:
+    with pytest.raises(ConfigError, match=r"/nowhere\.json: No such file"):
+        given_error("/nowhere.json")
+
+
+def test_a_directory_that_is_not_there_ends_with_2() -> None:
+    ended = agrajag("rules", "list", "--tenant", "acme", "--dir", "/nowhere")
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr.startswith("agrajag: documents: /nowhere is no directory")
 
 
 @pytest.mark.parametrize(
@@ -148,16 +168,16 @@ def test_explain_of_what_is_no_error_says_why_and_ends_with_1(
     [
         ["explain"],
         ["explain", "x.json", "--event-id", "e"],
-        ["explain", "/nowhere.json", "--bundled"],
         ["explain", "x.json", "--bundled", "--dir", "."],
+        ["explain", "--event-id", "e", "--standing"],
         ["list", "--project", "essays"],
-        ["list", "--tenant", "acme", "--dir", "/nowhere"],
+        ["shadow", "--hours", "0"],
+        ["check"],
     ],
 )
 def test_wrong_use_ends_with_2(arguments: list[str]) -> None:
-    ended = agrajag("rules", *arguments)
-    assert (ended.returncode, ended.stdout) == (2, "")
-    assert "Traceback" not in ended.stderr
+    ended = CliRunner().invoke(app, arguments)
+    assert (ended.exit_code, ended.stdout) == (2, "")
 
 
 def test_a_past_error_is_explained_and_shadow_rules_tried_on_all_of_them(
@@ -195,6 +215,34 @@ def test_a_past_error_is_explained_and_shadow_rules_tried_on_all_of_them(
 
         listed = json.loads(agrajag("rules", "list", "--tenant", "acme", "--json", **environment).stdout)
         assert [one["rule"]["id"] for one in listed["onTrial"]] == ["tried"]
+
+
+def test_an_error_is_explained_over_the_documents_that_stand(
+    kafka: EmbeddedKafka, topic_prefix: str, tmp_path: Path, error_file: Path
+) -> None:
+    with run_of(kafka.bootstrap_servers, topic_prefix, tmp_path) as run:
+        pause = a_cooldown(next_spawn_allowed_at=datetime.now(UTC) + timedelta(hours=1))
+        asyncio.run(_standing(run, a_health(revision=2, cooldowns=(pause,)), a_health(revision=1)))
+        environment = {
+            "AGRAJAG_KAFKA_BOOTSTRAP_SERVERS": kafka.bootstrap_servers,
+            "AGRAJAG_TOPICS_PREFIX": topic_prefix,
+        }
+        now = error_file.read_bytes().replace(b'"occurredAt":"2026-05-23T12:00:00Z",', b"")
+        error_file.write_bytes(now)
+        told = agrajag(
+            "rules", "explain", str(error_file), "--bundled", "--standing", "--json", **environment
+        )
+        assert json.loads(told.stdout)["answer"]["outcome"] == "SUPPRESSED"
+        plain = agrajag("rules", "explain", str(error_file), "--bundled", "--json")
+        assert json.loads(plain.stdout)["answer"]["outcome"] == "ENQUEUED"
+
+
+async def _standing(run: Run, *healths: ToolHealth) -> None:
+    await create_topics(run)
+    topic = run.plan.topics.name(Topic.HEALTH_CHANGED)
+    async with AIOKafkaProducer(bootstrap_servers=run.plan.bootstrap_servers) as producer:
+        for health in healths:
+            await producer.send_and_wait(topic, health.to_json(), b"acme|PROJECT|essays|search")
 
 
 async def _filled(run: Run) -> None:

@@ -11,7 +11,7 @@ from agrajag.core.cooldown import is_active
 from agrajag.core.drafts import Drafts
 from agrajag.core.explain import OUTCOME_WORDS, Explanation, explain
 from agrajag.core.match import RuleSet, compiled
-from agrajag.core.policy import Policy
+from agrajag.core.policy import ALL_TOOLS, Policy, Tools
 from agrajag.core.triage import triage
 from agrajag.core.verdicts import Repeat, Verdict
 from agrajag.documents.rule_files import bundled_layer, bundled_rules
@@ -25,12 +25,19 @@ _ON_TRIAL = compiled(
 )
 
 
+_SWITCHED_OFF = Policy(never_diagnosed=ALL_TOOLS, never_down=Tools(names=frozenset({"search"})))
+
+
 @settings(max_examples=60)
-@given(st.lists(steps, min_size=1, max_size=12), st.sampled_from([bundled_rules(), _ON_TRIAL]))
+@given(
+    st.lists(steps, min_size=1, max_size=12),
+    st.sampled_from([bundled_rules(), _ON_TRIAL]),
+    st.sampled_from([Policy(), _SWITCHED_OFF]),
+)
 def test_an_explanation_always_tells_the_rule_scope_outcome_and_deadline_that_triage_decides(
-    sequence: list[Any], rules: RuleSet
+    sequence: list[Any], rules: RuleSet, policy: Policy
 ) -> None:
-    tools = Triage(rules)
+    tools = Triage(rules, policy)
     for arrival in arrivals_of(tools, sequence):
         before = dict(tools.table)
         told = explain(arrival, rules, tools.policy, arrival.appended_at, tools.table.get)
@@ -206,6 +213,14 @@ def test_newer_evidence_against_a_status_is_told() -> None:
     known = a_health(status=Status.DOWN)
     tools.put(known.with_changes(verdict=known.verdict.with_changes(evidence_at=NOW + timedelta(seconds=1))))
     assert _words(_told(tools=tools, **REFUSED), "status").startswith("none is written, newer or stronger")
+
+
+def test_what_a_setting_switches_off_is_told() -> None:
+    unmarked = _told(policy=_SWITCHED_OFF, **REFUSED)
+    assert _words(unmarked, "status") == "none is written, a setting keeps the tool from being marked DOWN"
+    undiagnosed = _told(policy=_SWITCHED_OFF, http_status=500)
+    assert undiagnosed.words[0] == OUTCOME_WORDS[Outcome.UNDIAGNOSED]
+    assert not any(words.startswith("diagnosis: ") for words in undiagnosed.words)
 
 
 @pytest.mark.parametrize(

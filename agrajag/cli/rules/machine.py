@@ -6,13 +6,13 @@ from typing import Any
 import orjson
 from pydantic import TypeAdapter
 
+from agrajag.cli.rules.tables import MAX_LINE
 from agrajag.core.explain import Considered, Effects, Explanation
 from agrajag.core.listing import Listing, Standing, entry_of
 from agrajag.core.redact import redacted, redacted_line
 from agrajag.core.rules import Problem
 from agrajag.core.trial import ShadowCount
 
-MAX_LINE = 1_000
 _ANY: TypeAdapter[Any] = TypeAdapter(Any)
 
 

@@ -18,12 +18,12 @@ from agrajag.model.enums import HealthAction
 MANY_RULES = 40
 """From so many rules on, those of which nothing fits the error are left out of its explanation."""
 _MAX_CELL = 200
-_MAX_LINE = 1_000
+MAX_LINE = 1_000
 
 
 def problem_line(problem: Problem) -> str:
     """One problem on one line: file, rule, field and reason."""
-    return redacted_line(str(problem), _MAX_LINE)
+    return redacted_line(str(problem), MAX_LINE)
 
 
 def rules_table(standings: Iterable[Standing], *, on_trial: bool = False) -> Table:
