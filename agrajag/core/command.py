@@ -221,8 +221,6 @@ class _Command:
         if (running := running_job(present, asked, self.clock)) is not None:
             already = CommandOutcome.ALREADY_APPLIED
             return Commanded(already, self.key, "a diagnosis is in flight", running.job_id)
-        if self.event.tool_name in self.policy.never_diagnosed:
-            return self._refused("diagnosis of this tool is switched off")
         draft = self.drafts.make(self.key)
         known = draft.cooldown(*asked)
         if known is None and not self._has_room_for_cooldown(draft):

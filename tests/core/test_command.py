@@ -229,14 +229,6 @@ def test_a_recheck_of_a_tool_that_nothing_is_known_of_starts_a_job_and_no_pause(
     assert tools.send(after(seconds=1), http_status=503).outcome is Outcome.ENQUEUED
 
 
-def test_a_recheck_of_a_tool_whose_diagnosis_is_switched_off_is_refused_and_starts_nothing() -> None:
-    tools = Triage(policy=Policy(never_diagnosed=Tools(names=frozenset({"search"}))))
-    done = give(tools, K.RECHECK)
-    assert (done.outcome, done.job_id) == (CommandOutcome.REFUSED, None)
-    assert done.reason == "diagnosis of this tool is switched off"
-    assert tools.table == {}
-
-
 def test_a_recheck_of_what_is_in_flight_is_told_of_that_job_and_changes_nothing() -> None:
     tools = Triage()
     job_id = tools.send(http_status=503).job_id
