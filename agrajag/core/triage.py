@@ -136,7 +136,8 @@ class _Triage:
             if cover is not None:
                 self.target.suppressed += self.event.count
                 draft.fail_again(cover, self.now, confirms_status=self._status_of(rule) is not None)
-                self._touch(draft)
+                if draft is not self.target:
+                    self._touch(draft)
                 return self._verdict(Outcome.SUPPRESSED, cover.next_spawn_allowed_at)
         if rule.classification is Classification.UNCLEAR and self._is_diagnosed(rule):
             return self._verdict(Outcome.ALREADY_DIAGNOSED)

@@ -81,16 +81,23 @@ class HealthCommand(WireModel):
     reason: Note | None = None
     """Why, for the history."""
     at: Time | None = None
+    """When it was given; of two commands to a document the later stands. Without it, when the broker appended it."""
     classification: Classification | None = None
+    """Needed by setUnavailable and setCooldown."""
     status: Status | None = None
+    """Needed by override; setUnavailable: other than the classification stands for."""
     error_signature: Signature | None = None
+    """Needed by setCooldown; clearCooldown ends those of this signature only."""
     user_id: Id | None = None
+    """Whose cooldown is set or cleared; as whom a recheck probes."""
     duration: Duration | None = None
-    """How long a cooldown is to last."""
+    """How long a cooldown lasts, or an override, or until the tool is expected back."""
     expected_recovery_at: Time | None = None
+    """When setUnavailable expects the tool to work again."""
     until: Time | None = None
     """When an override ends by itself."""
     inbox_item_id: Id | None = None
+    """Needed by dismissInbox."""
     otel: TraceContext | None = None
 
 
@@ -102,8 +109,11 @@ class CommandResult(WireModel):
     tool_name: Id
     outcome: CommandOutcome
     reason: Annotated[str, StringConstraints(max_length=200)] | None = None
+    """Why it was refused, or what was not found."""
     revision: Count | None = None
+    """Of the document, once the command was carried out."""
     job_id: Id | None = None
+    """The diagnosis that a recheck has begun, or found in flight."""
     at: Time
 
 

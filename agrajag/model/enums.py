@@ -157,7 +157,10 @@ class CommandKind(StrEnum):
 
 
 class CommandOutcome(StrEnum):
-    """How a command ended; that nothing matched is an outcome, not an error."""
+    """How a command ended; that nothing matched is an outcome, not an error.
+
+    ALREADY_APPLIED: it was carried out before, or a diagnosis that answers it is in flight. REFUSED: with a reason.
+    """
 
     APPLIED = "APPLIED"
     NOTHING_MATCHED = "NOTHING_MATCHED"

@@ -105,6 +105,15 @@ def test_a_failure_during_the_cooldown_is_evidence_that_an_older_success_does_no
     assert health.cooldowns[0].next_spawn_allowed_at == deadline == after(minutes=5)
 
 
+def test_a_failure_that_a_wider_cooldown_covers_is_evidence_for_that_one() -> None:
+    tools = Triage()
+    tools.send(project_id=None, **REFUSED)
+    assert tools.send(after(minutes=2), **REFUSED).outcome is Outcome.SUPPRESSED
+    tools.succeed(after(minutes=3), occurred_at=after(minutes=1))
+    assert tools.health(**TENANT).status is Status.DOWN
+    assert is_covered(tools, **TENANT)
+
+
 def test_nothing_wider_is_healed_where_the_narrowest_has_newer_evidence() -> None:
     tools = Triage()
     tools.put(a_health(status=Status.DOWN, **TENANT))
