@@ -1,7 +1,7 @@
 """The rules in force follow the topic and the directory, on a real Kafka."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
@@ -29,10 +29,15 @@ Place = tuple[KafkaConnection, Topics]
 
 @pytest.fixture
 async def place(kafka: EmbeddedKafka, topic_prefix: str) -> Place:
-    connection, topics = KafkaConnection(kafka.bootstrap_servers), Topics(topic_prefix, partitions=1)
+    found = KafkaConnection(kafka.bootstrap_servers), Topics(topic_prefix, partitions=1)
+    await _make_topics(found)
+    return found
+
+
+async def _make_topics(place: Place) -> None:
+    connection, topics = place
     async with admin_client(connection) as admin:
         await ensure_topics(admin, topics)
-    return connection, topics
 
 
 async def _push(place: Place, documents: Mapping[DocumentName, str], *pruned: str) -> list[Action]:
@@ -155,3 +160,20 @@ async def test_a_directory_that_cannot_be_read_stops_the_start_and_changes_nothi
         assert _own(live) == ["file"]
         put(root, rules_at("acme"), a_rule_file("other"))
         await eventually(lambda: _own(live) == ["other"], 5)
+
+
+@pytest.mark.slow
+async def test_while_the_brokers_are_away_the_last_rules_stay_and_afterwards_changes_are_followed_again(
+    own_kafka: Callable[[], EmbeddedKafka], topic_prefix: str
+) -> None:
+    kafka = own_kafka()
+    place = KafkaConnection(kafka.bootstrap_servers), Topics(topic_prefix, partitions=1)
+    await _make_topics(place)
+    await _push(place, {rules_at("acme"): a_rule_file("first")})
+    live = LiveDocuments(*place, Policy())
+    async with _running(live):
+        await asyncio.to_thread(kafka.kill)
+        assert _own(live) == ["first"]
+        await asyncio.to_thread(kafka.start)
+        await _push(place, {rules_at("acme"): a_rule_file("second")})
+        await eventually(lambda: _own(live) == ["second"], 30)

@@ -22,19 +22,28 @@ async def _push(run: Run, documents: dict[DocumentName, str]) -> None:
     await push(connection, run.plan.topics, planned_push(documents, table), table)
 
 
-async def _answer(run: Run, event_id: str, tenant: str = "acme") -> CheckResult:
+async def _send(run: Run, event_id: str, tenant: str) -> None:
     event = an_error(
         event_id=event_id, tenant_id=tenant, occurred_at=datetime.now(UTC), http_status=418, reply_to="me"
     )
     await run.send([sent(event)])
+
+
+async def _answer(run: Run, event_id: str, tenant: str = "acme") -> CheckResult:
+    await _send(run, event_id, tenant)
+    return await _answered(run, event_id)
+
+
+async def _answered(run: Run, event_id: str) -> CheckResult:
     return next(answer for answer in await run.answered({event_id}) if answer.event_id == event_id)
 
 
 async def test_a_tenants_rule_and_setting_take_effect_live_within_five_seconds(run: Run) -> None:
     await _push(run, {rules_at("globex"): a_rule_file("teapot")})
+    await _send(run, "waiting", "globex")
     run.start()
+    assert (await _answered(run, "waiting")).rule_id == "teapot"
     assert (await _answer(run, "before")).rule_id == "fallback"
-    assert (await _answer(run, "elsewhere", "globex")).rule_id == "teapot"
     marking = a_rule_text("teapot", classification="TECHNICALLY_BROKEN", healthAction="markUnavailable")
     await _push(run, {rules_at("acme"): a_rule_file(marking)})
     pushed = asyncio.get_running_loop().time()
