@@ -6,6 +6,7 @@ nobody; `/readyz` says with its reasons whether the role does its work. Nothing 
 
 import json
 import socket
+import sys
 from collections.abc import Callable, Iterable
 from hmac import compare_digest
 from http import HTTPStatus
@@ -72,13 +73,18 @@ class _Application:
         self._authorization = None if token is None else f"Bearer {token}".encode()
 
     def __call__(self, environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
+        body = self._answered(environ, start_response)
+        return () if environ["REQUEST_METHOD"] == "HEAD" else body
+
+    def _answered(self, environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
         if environ["REQUEST_METHOD"] not in ("GET", "HEAD"):
             return _told((HTTPStatus.METHOD_NOT_ALLOWED, {"error": "only GET and HEAD"}), start_response)
         if not self._may_ask(environ):
             return _told((HTTPStatus.UNAUTHORIZED, {"error": "needs the bearer token"}), start_response)
         match environ["PATH_INFO"]:
             case "/metrics":
-                answered: Iterable[bytes] = self._metrics(environ, start_response)
+                asked = environ | {"REQUEST_METHOD": "GET"}  # the library's knows no HEAD
+                answered: Iterable[bytes] = self._metrics(asked, start_response)
                 return answered
             case "/healthz":
                 return _told(self._health(), start_response)
@@ -133,6 +139,10 @@ class _Server(ThreadingMixIn, WSGIServer):
         host, port = self.server_address[:2]
         self.server_name, self.server_port = str(host), int(port)
         self.setup_environ()
+
+    def handle_error(self, _request: Any, _client_address: Any) -> None:
+        """One line, where the library's would print a trace for every client that went away."""
+        log.warning("monitor_request_failed", error=repr(sys.exception()))
 
 
 def _server_class(host: str) -> type[_Server]:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from aiokafka import AIOKafkaProducer, ConsumerRecord
 from typer.testing import CliRunner
 
-from agrajag.bootstrap import create_topics
+from agrajag.bootstrap import create_topics, dead_letters
 from agrajag.cli.app import app
 from agrajag.embedded import EmbeddedKafka
 from agrajag.errors import InputError
@@ -19,6 +20,8 @@ from agrajag.model.health import ToolHealth
 from agrajag.settings import load_settings
 from agrajag.wire.clients import KafkaConnection
 from agrajag.wire.dead_letters import dead_letter
+from agrajag.wire.letter_box import Replay
+from agrajag.wire.letters import Selection
 from agrajag.wire.outputs import Output
 from agrajag.wire.partition import partition_for
 from agrajag.wire.reasons import DeadLetterReason
@@ -56,6 +59,10 @@ class Installation:
         ended = agrajag("dlq", *arguments, **self.settings)
         assert "Traceback" not in ended.stderr, ended.stderr
         return ended.returncode, ended.stdout.splitlines()
+
+    async def replay(self, selection: Selection, *, dry_run: bool = False) -> Replay:
+        async with dead_letters(load_settings(self.settings)) as box:
+            return await box.replay(selection, dry_run=dry_run)
 
     async def send(self, *outputs: Output) -> None:
         connection = KafkaConnection(self.kafka.bootstrap_servers)
@@ -112,14 +119,12 @@ async def test_a_letter_is_replayed_under_its_event_id_and_a_second_replay_chang
     await installation.send(installation.a_letter(error, 41), installation.a_letter(late, 42, minutes_old=50))
     with running(tmp_path, "worker", **installation.settings) as worker:
         worker.says("worker_ready")
-        assert installation.dlq("replay", "--all", "--dry-run")[1][0] == "would replay 2, before 0"
-        assert installation.dlq("replay", "--at", f"{error.partition}:41")[1] == [
-            "replayed 1, before 0",
-            "  tool-call-errors: 1",
-        ]
+        assert (await installation.replay(Selection(), dry_run=True)).sent.total() == 2
+        one = await installation.replay(Selection(places=frozenset({(error.partition or 0, 41)})))
+        assert one == Replay(Counter({Topic.TOOL_CALL_ERRORS: 1}))
         before = await installation.documented("search")
         assert before.status is Status.DOWN
-        assert installation.dlq("replay", "--all")[1][0] == "replayed 1, before 1"
+        assert (await installation.replay(Selection())).sent.total() == 1
         assert installation.dlq("replay", "--all") == (0, ["replayed 0, before 2"])
 
         await _passed(installation, error)
@@ -161,9 +166,12 @@ async def test_what_a_worker_sets_aside_is_listed_and_shown_and_fails_again_wher
         ]
         [shown] = map(json.loads, installation.dlq("show", "--at", "1:0")[1])
         assert (shown["reason"], shown["bodyBytes"], shown["body"]) == ("not_json", 29, 'token="[redacted]"')
-        assert installation.dlq("show", "--topic", "health-changed")[1] == []
 
-        assert installation.dlq("replay", "--reason", "not_json")[1][0] == "replayed 1, before 0"
+        assert (
+            installation.dlq("replay", "--reason", "not_json", "--dry-run")[1][0]
+            == "would replay 1, before 0"
+        )
+        await installation.replay(Selection(reasons=frozenset({"not_json"})))
         await _set_aside(installation, 4)  # the mark, and the letter of the second failure
         assert installation.dlq("list", "--reason", "not_json")[1][1].split()[-2:] == ["2", "1"]
         _stopped(worker)

@@ -1,9 +1,12 @@
 """What is served of a role, to whom, and where."""
 
 import re
+import socket
+import struct
 from collections.abc import Iterator
 
 import pytest
+import structlog
 
 from agrajag.errors import ConfigError
 from agrajag.metrics import EVENTS, REGISTRY
@@ -11,6 +14,7 @@ from agrajag.monitor.pulse import Pulse
 from agrajag.monitor.readiness import Vitals
 from agrajag.monitor.server import MonitorServer
 from tests.monitor.asking import ask
+from tests.waiting import eventually_blocking
 
 TOKEN = "a-token-of-a-test"
 
@@ -57,6 +61,24 @@ def test_metrics_are_those_of_the_registry(url: str) -> None:
     answer = ask(f"{url}/metrics")
     assert answer.status == 200
     assert re.search(r'^agrajag_events_total\{topic="tool-call-errors"\} [1-9]', answer.body, re.MULTILINE)
+
+
+def test_a_head_request_has_no_body(url: str) -> None:
+    assert ask(f"{url}/readyz", "HEAD") == (503, "")
+    assert ask(f"{url}/metrics", "HEAD") == (200, "")
+
+
+def test_a_client_that_goes_away_is_one_line_in_the_log(url: str, capfd: pytest.CaptureFixture[str]) -> None:
+    host, _, port = url.removeprefix("http://").partition(":")
+    with structlog.testing.capture_logs() as logs:
+        with socket.create_connection((host, int(port))) as client:
+            client.setsockopt(
+                socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0)
+            )  # reset, not closed
+            client.sendall(b"GET /metrics")
+        eventually_blocking(lambda: [entry for entry in logs if entry["event"] == "monitor_request_failed"])
+    assert "Traceback" not in capfd.readouterr().err
+    assert ask(f"{url}/healthz").status == 200
 
 
 def test_other_paths_and_methods_are_refused(url: str) -> None:
