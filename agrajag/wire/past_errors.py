@@ -3,8 +3,8 @@
 A record that was sent on to its right partition stands in the topic twice; a reading of all leaves the copy out.
 """
 
-from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
@@ -17,8 +17,8 @@ from agrajag.model.events import ToolCallError
 from agrajag.wire.clients import KafkaConnection
 from agrajag.wire.cloudevents import ReceivedHeaders, binary_attributes
 from agrajag.wire.codec import decode
-from agrajag.wire.dead_letters import DETAIL, ID, OFFSET, PARTITION, REASON, TIMESTAMP, TOPIC
 from agrajag.wire.following import records_to_end
+from agrajag.wire.letters import letter_of
 from agrajag.wire.origin import Origin, Origins, ReceivedRecord, own_place
 from agrajag.wire.topics import Topic, Topics
 
@@ -102,7 +102,7 @@ class PastErrors:
                     return found
         async with aclosing(self._records(self.topics.dead_letters(Topic.TOOL_CALL_ERRORS))) as letters:
             async for letter in letters:
-                aside = _in_letter(letter, event_id)
+                aside = _in_letter(letter, event_id, self.origins)
                 if aside is not None and (aside.arrival is None or _is_of(aside.arrival, tenant_id)):
                     return aside
         return None
@@ -143,36 +143,29 @@ def _is_of(arrival: Arrival[ToolCallError], tenant_id: str | None) -> bool:
     return tenant_id is None or arrival.event.tenant_id == tenant_id
 
 
-def _in_letter(letter: ReceivedRecord, event_id: str) -> SetAside | None:
-    headers = {name: (value or b"").decode("utf-8", "replace") for name, value in letter.headers}
-    place = headers.get(ID, "")
-    if event_id not in (place, *_names_in(letter)):
-        return None
-    return SetAside(place, headers.get(REASON, ""), headers.get(DETAIL, ""), _as_received(letter, headers))
-
-
-def _as_received(letter: ReceivedRecord, headers: Mapping[str, str]) -> Arrival[ToolCallError] | None:
-    """The error that a letter holds, where it can be read, as it stood at its first place."""
+def _in_letter(letter: ReceivedRecord, event_id: str, origins: Origins) -> SetAside | None:
     try:
-        place = (headers[TOPIC], int(headers[PARTITION]), int(headers[OFFSET]))
-        record = Given(letter.value or b"", int(headers[TIMESTAMP]), *place, letter.key, letter.headers)
-        return arrival_of(record)
-    except (InputError, KeyError, ValueError, OverflowError):
+        found = letter_of(letter, Topic.TOOL_CALL_ERRORS)
+    except InputError:
         return None
+    arrival = None
+    with suppress(InputError, OverflowError):  # the time of a letter is what its header says
+        arrival = arrival_of(found.first, origins.of(found.first))
+    names = _names_in(found.first) if arrival is None else [arrival.event_id]
+    if event_id not in (found.id, *names):
+        return None
+    return SetAside(found.id, found.reason, found.detail, arrival)
 
 
-def _names_in(letter: ReceivedRecord) -> list[object]:
-    """What the record calls its event, which may be unreadable otherwise."""
-    names: list[object] = [binary_attributes(letter.headers).valid_id()]
+def _names_in(record: ReceivedRecord) -> list[object]:
+    """What a record calls its event that cannot be read otherwise."""
+    names: list[object] = [binary_attributes(record.headers).valid_id()]
     try:
-        tree = pydantic_core.from_json(letter.value or b"", allow_partial=True)
+        tree = pydantic_core.from_json(record.value or b"", allow_partial=True)
     except ValueError:
         return names
-    if isinstance(tree, dict):
-        names += [tree.get("eventId")]
-        if isinstance(data := tree.get("data"), dict):
-            names += [data.get("eventId")]
-    return names
+    inner = tree.get("data") if isinstance(tree, dict) else None
+    return names + [one.get("eventId") for one in (tree, inner) if isinstance(one, dict)]
 
 
 def _moment(timestamp_ms: int) -> datetime:

@@ -217,6 +217,17 @@ def test_a_past_error_is_explained_and_shadow_rules_tried_on_all_of_them(
         assert [one["rule"]["id"] for one in listed["onTrial"]] == ["tried"]
 
 
+def test_without_a_shadow_rule_no_error_is_read_and_what_is_rejected_is_told(write: Write) -> None:
+    directory = write(
+        {rules_at("acme"): a_rule_file(_TEAPOT, a_rule_text("mine", match={"typo": 1}, shadow=True))}
+    )
+    ended = agrajag("rules", "shadow", "--dir", str(directory))
+    rejected, told = ended.stderr.splitlines()
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert "rule 'mine': match.typo: unknown selector" in rejected
+    assert told.startswith("agrajag: no shadow rule would change anything")
+
+
 def test_an_error_is_explained_over_the_documents_that_stand(
     kafka: EmbeddedKafka, topic_prefix: str, tmp_path: Path, error_file: Path
 ) -> None:

@@ -129,6 +129,7 @@ async def test_what_was_set_aside_is_found_with_its_reason_whether_it_can_be_rea
         errors.letter(broken, "invalid_field"),
         errors.letter(garbage, "not_json"),
         errors.letter(readable, "processing_failed"),
+        Output(errors.topics.dead_letters(Topic.TOOL_CALL_ERRORS), b"", b"no letter, eventId broken", (), 0),
     )
     found = await errors.past().find("broken")
     assert found == SetAside(f"{errors.name}-0-8", "invalid_field", "what was wrong", None)

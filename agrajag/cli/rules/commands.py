@@ -149,16 +149,19 @@ def shadow(
 ) -> None:
     """Try the shadow rules on past errors: which would be decided otherwise, by which rule, instead of which.
 
-    With --dir the rules of a directory are tried that nobody uses yet. Nothing is changed by it.
+    With --dir the rules of a directory are tried that nobody uses yet. Nothing is changed by it. Ends with 1 if
+    there is no shadow rule to try.
 
     Example: agrajag rules shadow --tenant acme --dir my-documents --hours 24
     """
     from agrajag.cli.rules import machine, reading, tables
 
     _refuse_project_alone(tenant, project)
-    report = asyncio.run(
-        reading.tried(reading.rulebook_of(directory), tenant, project, timedelta(hours=hours))
-    )
+    rulebook = reading.rulebook_of(directory)
+    if not reading.on_trial(rulebook, tenant, project):
+        tell("no shadow rule would change anything: there is none, or others hide it (agrajag rules list)")
+        raise typer.Exit(1)
+    report = asyncio.run(reading.tried(rulebook, tenant, project, timedelta(hours=hours)))
     counts = report.counts()
     if json:
         typer.echo(machine.as_json(machine.shadow_tree(report.errors_read, counts)))

@@ -16,7 +16,7 @@ from agrajag.core.lookup import Caller
 from agrajag.core.redact import redacted_line
 from agrajag.core.trial import TrialReport
 from agrajag.core.verdicts import Arrival
-from agrajag.documents.cascade import Cascade
+from agrajag.documents.cascade import RULES_PATH, Cascade
 from agrajag.documents.directory import DirectoryReading, read_directory
 from agrajag.documents.live import Sources
 from agrajag.documents.rulebook import Rulebook
@@ -104,6 +104,21 @@ def past_error(event_id: str, tenant: str | None) -> Arrival[ToolCallError]:
         raise PermanentError(f"{about}; it cannot be read, so there is nothing to explain")
     tell(about)
     return found.arrival
+
+
+def on_trial(rulebook: Rulebook, tenant: str | None, project: str | None) -> bool:
+    """Whether a shadow rule of theirs would change anything; what of their documents is rejected is told."""
+    owners = {
+        owner
+        for owner in rulebook.cascade.owners((RULES_PATH,))
+        if tenant in (None, owner[0]) and project in (None, owner[1])
+    }
+    if tenant is not None:
+        owners.add((tenant, project))
+    in_force = [rulebook.in_force(*owner) for owner in owners]
+    for problem in dict.fromkeys(problem for found in in_force for problem in found.problems):
+        tell(problem_line(problem))
+    return any(found.rules.trial is not None for found in in_force)
 
 
 async def tried(rulebook: Rulebook, tenant: str | None, project: str | None, back: timedelta) -> TrialReport:
