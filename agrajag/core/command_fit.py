@@ -48,7 +48,8 @@ def _wrong_scope(command: HealthCommand) -> str | None:
 
 def _missing(command: HealthCommand) -> str | None:
     for name in _NEEDED.get(command.kind, ()):
-        if not getattr(command, name):
+        value = getattr(command, name)
+        if not (value.strip() if isinstance(value, str) else value):
             return f"{HealthCommand.model_fields[name].alias}: {command.kind} needs it"
     return None
 

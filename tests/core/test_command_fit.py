@@ -69,6 +69,7 @@ def test_a_field_that_a_kind_needs_is_named_where_it_is_missing(kind: CommandKin
         (K.SET_COOLDOWN, {"classification": Classification.WORKING}),
         (K.SET_COOLDOWN, {"duration": timedelta(0)}),
         (K.OVERRIDE, {"until": after(seconds=-1)}),
+        (K.OVERRIDE, {"reason": " "}),
     ],
 )
 def test_what_cannot_be_meant_is_refused(kind: CommandKind, fields: dict[str, Any]) -> None:

@@ -17,6 +17,9 @@ from tests.builders import a_command
 from tests.core.test_command import COMPLETE
 from tests.core.test_triage_properties import without_revision
 from tests.core.triaging import REFUSED, Triage, after
+from tests.model.wire_strategies import records
+
+MAX_REASON = 200
 
 scopes = st.sampled_from(
     [(Scope.PROJECT, "essays"), (Scope.USER, "alice"), (Scope.TENANT, "acme"), (Scope.GLOBAL, "")]
@@ -94,3 +97,15 @@ def test_what_commands_leave_is_valid_survives_the_wire_and_only_grows(sequence:
             assert HealthEntry.model_validate_json(entry.to_json()) == entry
             assert len(entry.jobs) <= MAX_JOBS
             assert key not in before or entry is before[key] or entry.revision > before[key].revision
+
+
+@given(st.lists(st.tuples(records(HealthCommand), scopes), min_size=1, max_size=4))
+def test_no_command_that_validates_makes_our_own_code_raise(drawn: list[Any]) -> None:
+    tools = failing()
+    for offset, (event, (scope, scope_id)) in enumerate(drawn):
+        ids = {"tenant_id": "acme", "tool_name": "search", "scope": scope, "scope_id": scope_id}
+        commanded = tools.take_command(event.with_changes(**ids), after(minutes=10), offset)
+        reason = getattr(commanded, "reason", None)
+        assert reason is None or len(reason) <= MAX_REASON
+    for entry in tools.table.values():
+        assert HealthEntry.model_validate_json(entry.to_json()) == entry
