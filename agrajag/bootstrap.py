@@ -283,6 +283,7 @@ def _stream_settings(settings: Settings) -> "StreamSettings":
         commit_interval_seconds=worker.commit_interval_seconds,
         broker_wait_seconds=settings.kafka.wait_seconds,
         stall_seconds=worker.watchdog_seconds,
+        told_interval_seconds=worker.told_interval_seconds,
     )
 
 

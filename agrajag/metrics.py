@@ -182,6 +182,10 @@ LAST_COMMIT_AGE = Gauge(
 WATCHDOG_EXITS = Counter(
     "agrajag_watchdog_exits", "Exits by the watchdog, by cause.", ["cause"], registry=REGISTRY
 )
+# Changes that only counted on and were not told at once; the next telling of the document covers them.
+TOLD_LATER = Counter(
+    "agrajag_changes_told_later", "Changes of counters alone, told later together.", registry=REGISTRY
+)
 # Documents written again after a partition was taken over, so that no late record is the last word.
 DOCUMENTS_REEMITTED = Counter(
     "agrajag_documents_reemitted", "Documents written again after a takeover.", registry=REGISTRY

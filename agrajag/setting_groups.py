@@ -166,6 +166,9 @@ class WorkerSettings(Group):
     delivery_timeout_seconds: Annotated[float, Field(ge=1, le=300)] = Field(
         30.0, description="Time after which a record that is not on the brokers is sent again."
     )
+    told_interval_seconds: Annotated[float, Field(ge=0, le=300)] = Field(
+        10.0, description="Shortest time between two records of a document on which only counters moved."
+    )
     watchdog_seconds: Annotated[float, Field(ge=10, le=3_600)] = Field(
         60.0,
         description="Time without progress, though there is work, after which a worker ends to be restarted.",

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from agrajag.core.policy import Policy
 from agrajag.model.enums import Classification, Status
-from agrajag.model.health import HistoryEntry, VerdictFacet
+from agrajag.model.health import Cooldown, HistoryEntry, ToolHealth, VerdictFacet
 
 CHECKER = "agrajag-checker"
 
@@ -30,6 +30,35 @@ def accepts(verdict: VerdictFacet, marking: Marking, now: datetime) -> bool:
     if verdict.evidence_at is not None and now < verdict.evidence_at:
         return False
     return not (marking.status is Status.DEGRADED and is_unexpired_down(verdict, now))
+
+
+def only_counts_on(before: ToolHealth, after: ToolHealth) -> bool:
+    """Whether `after` says nothing new: more of the same failures, their number and the time of the newest."""
+    verdict = before.verdict
+    return (
+        _but_verdict_and_cooldowns(before) == _but_verdict_and_cooldowns(after)
+        and (
+            verdict is after.verdict
+            or verdict.with_changes(evidence_at=after.verdict.evidence_at) == after.verdict
+        )
+        and len(before.cooldowns) == len(after.cooldowns)
+        and all(map(_is_same_pause, before.cooldowns, after.cooldowns))
+    )
+
+
+def _but_verdict_and_cooldowns(health: ToolHealth) -> tuple[object, ...]:
+    return (
+        health.link,
+        health.override,
+        health.last_diagnosis,
+        health.last_checked_at,
+        health.last_success_at,
+        health.history,
+    )
+
+
+def _is_same_pause(before: Cooldown, after: Cooldown) -> bool:
+    return before is after or before.with_changes(last_triggered_at=after.last_triggered_at) == after
 
 
 def is_unexpired_down(verdict: VerdictFacet, now: datetime) -> bool:

@@ -18,6 +18,7 @@ from aiokafka import ConsumerRecord
 
 from agrajag import metrics
 from agrajag.core.drafts import Drafts
+from agrajag.core.health import only_counts_on
 from agrajag.core.match import RuleSet
 from agrajag.core.policy import Policy
 from agrajag.core.verdicts import Arrival
@@ -60,6 +61,7 @@ class Surroundings:
     origins: Origins
     codec: EntryCodec
     clock: Callable[[], datetime]
+    told_interval_seconds: float = 10.0
     shadow_log: ShadowLog = field(default_factory=ShadowLog)
 
     def published(self, source: str, partition: int, key: bytes, entry: HealthEntry) -> list[Output]:
@@ -92,6 +94,8 @@ class Attempt(ABC, Generic[E]):
     """The topic that the agent reads."""
     emitter: ClassVar[str]
     """The CloudEvents source of what the agent sends."""
+    may_tell_later: ClassVar[bool] = False
+    """Whether a change that only counts on may be told later; nobody waits for its revision then."""
 
     def __init__(self, around: Surroundings, view: PartitionView[HealthEntry]) -> None:
         self.around = around
@@ -205,9 +209,12 @@ class Attempt(ABC, Generic[E]):
         """What is to be sent and changed, counted once it is certain."""
         self._freeze()
         outputs = [*self._aside, *self.answers(), *map(self._job_output, self._jobs.values())]
+        untold: set[bytes] = set()
         for changes in self._changes.values():
             for key, entry in changes.items():
-                if entry is not None:
+                if entry is not None and self._is_told_later(key, entry):
+                    untold.add(key)
+                elif entry is not None:
                     outputs += self.around.published(self.emitter, self._partition, key, entry)
         for repeated in self._repeats:
             key = repeated.encode()
@@ -215,7 +222,22 @@ class Attempt(ABC, Generic[E]):
             if standing is not None and self.drafts.make(repeated).touched_at is None:
                 outputs += self.around.published(self.emitter, self._partition, key, standing)
         self._count(handled)
-        return StepResult(list(self._changes.values()), outputs, handled)
+        metrics.TOLD_LATER.inc(len(untold))
+        return StepResult(list(self._changes.values()), outputs, handled, untold)
+
+    def _is_told_later(self, key: bytes, entry: HealthEntry) -> bool:
+        """Whether the change only counts on, and the document was told a short while ago."""
+        if not self.may_tell_later:
+            return False
+        age_seconds = self.clock.timestamp() - self._view.told_at(key)
+        before = self._view.get(key)
+        return (
+            0 <= age_seconds < self.around.told_interval_seconds
+            and before is not None
+            and before.health is not None
+            and entry.health is not None
+            and only_counts_on(before.health, entry.health)
+        )
 
     def _job_output(self, job: DiagnosisJob) -> Output:
         headers = binary_headers(EventType.DIAGNOSIS_JOB, self.emitter, job.job_id)

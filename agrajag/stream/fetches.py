@@ -118,6 +118,8 @@ class FetchApp(faust.App):
         self.fetch_topics: frozenset[str] = frozenset()
         self.changelogs: dict[str, ChangelogReader] = {}
         """The tables, by the topic that they recover from."""
+        self.last_words: list[Callable[[], Awaitable[None]]] = []
+        """What is to be done, if it can be quickly, before an orderly stop."""
         self.taken_up = asyncio.Event()
         """Set when a rebalance and the recovery after it are over."""
 

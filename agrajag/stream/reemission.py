@@ -65,19 +65,27 @@ class Reemission(Generic[V]):
         for partition in sorted(self._order.table.held):
             keys = iter(self._order.table.view(partition).written_since(since_unix_seconds))
             while chosen := list(islice(keys, KEYS_AT_A_TIME)):
-                if await self._order.run_timer(partition, partial(self._step, partition, chosen)):
+                step = partial(written_again, self._publish, partition, chosen)
+                if await self._order.run_timer(partition, step):
                     reemitted += len(chosen)
         if reemitted:
             metrics.DOCUMENTS_REEMITTED.inc(reemitted)
             log.info("reemitted", values=reemitted)
         return reemitted
 
-    def _step(self, partition: int, keys: Sequence[bytes], view: PartitionView[V]) -> StepResult[V]:
-        changes: list[dict[bytes, V | None]] = []
-        outputs: list[Output] = []
-        for key in keys:
-            value = view.get(key)
-            if value is not None:
-                changes.append({key: value})
-                outputs.extend(self._publish(partition, key, value))
-        return StepResult(changes, outputs)
+
+def written_again(
+    publish: Callable[[int, bytes, V], Sequence[Output]],
+    partition: int,
+    keys: Sequence[bytes],
+    view: PartitionView[V],
+) -> StepResult[V]:
+    """A timer step: the outputs and the changelog records of `keys` as they stand, revisions unchanged."""
+    changes: list[dict[bytes, V | None]] = []
+    outputs: list[Output] = []
+    for key in keys:
+        value = view.get(key)
+        if value is not None:
+            changes.append({key: value})
+            outputs.extend(publish(partition, key, value))
+    return StepResult(changes, outputs)

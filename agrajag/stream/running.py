@@ -9,6 +9,7 @@ import asyncio
 import gc
 import signal
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,6 +33,8 @@ log = structlog.get_logger(__name__)
 
 RESTART_PAUSE_SECONDS = 0.5
 """Between a start that found the brokers gone again and the next."""
+LAST_WORDS_SECONDS = 3.0
+"""How long an orderly stop waits for what was held back to be told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,8 @@ class StreamSettings:
     stall_seconds: float = 60.0
     """How long after everything stood still, though there is something to do, the process ends at the latest."""
     stop_seconds: float = 20.0
+    told_interval_seconds: float = 10.0
+    """How long a change of counters alone may be held back."""
     sweep_seconds: float = 60.0
     """Between two rounds of the sweep."""
 
@@ -217,6 +222,11 @@ async def serve(
             task.cancel()
 
 
+async def _last_words(app: FetchApp) -> None:
+    for last in app.last_words:
+        await last()
+
+
 async def _stopped(
     settings: StreamSettings,
     app: FetchApp,
@@ -225,6 +235,9 @@ async def _stopped(
     give_up: Callable[[], None],
 ) -> int:
     """Stop `app`, say why, and return the exit code, or raise the crash that is only the brokers'."""
+    if crash is None and asked:
+        with suppress(TimeoutError, KafkaError):  # what is not told now, the next worker tells
+            await asyncio.wait_for(_last_words(app), LAST_WORDS_SECONDS)
     unreached = isinstance(crash, KafkaError) and crash.retriable and app.rebalancing_count == 0
     if crash is not None and not unreached:
         log.critical("worker_crashed", error=f"{type(crash).__name__}: {crash}", exc_info=crash)

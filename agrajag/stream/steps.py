@@ -10,7 +10,7 @@ elsewhere.
 
 import asyncio
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from itertools import chain
@@ -39,6 +39,8 @@ class StepResult(NamedTuple, Generic[V]):
     outputs: Sequence[Output]
     handled: int = 0
     """How many records, from the first, this is the result of; the rest is stepped after this."""
+    untold: Collection[bytes] = ()
+    """The keys among the changes of which the outputs say nothing yet: a timer tells them (`telling`)."""
 
 
 Step = Callable[[Sequence[ConsumerRecord], PartitionView[V]], StepResult[V]]
@@ -180,7 +182,7 @@ class StrictOrder(Generic[V]):
         self._count_outputs(result.outputs)
         self._failpoint("after_outputs")
         with _timed(metrics.Stage.CHANGELOG):
-            changes = self.table.encoded(partition, result.changes)
+            changes = self.table.encoded(partition, result.changes, result.untold)
             log = Chain(self.table.changelog_topic_name, partition, pack(producer.create_batch, changes.rows))
             if not await sender.send(metrics.Stage.CHANGELOG, [log], is_current):
                 return False

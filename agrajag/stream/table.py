@@ -19,7 +19,7 @@ from agrajag import metrics
 from agrajag.errors import ConfigError
 from agrajag.stream.batches import Row
 from agrajag.stream.fetches import FetchApp
-from agrajag.stream.memory import PartitionedMemory, PartitionView, revision_of
+from agrajag.stream.memory import UNTOLD_HEADER, PartitionedMemory, PartitionView, revision_of
 from agrajag.wire.outputs import REVISION_HEADER
 
 log = structlog.get_logger(__name__)
@@ -30,14 +30,21 @@ Changes = Collection[Mapping[bytes, V | None]]
 """Groups of changed values by key, None for a key that goes. A group is written whole or not at all."""
 
 BIRTH_KEY = b"table-created"
+_UNTOLD = ((UNTOLD_HEADER, b"1"),)
 
 
 class EncodedChanges(Generic[V]):
     """Changes of one partition, encoded once: rows for the changelog, values for memory."""
 
-    def __init__(self, rows: list[list[Row]], merged: dict[bytes, tuple[int, V | None]]) -> None:
+    def __init__(
+        self,
+        rows: list[list[Row]],
+        merged: dict[bytes, tuple[int, V | None]],
+        untold: Collection[bytes] = (),
+    ) -> None:
         self.rows = rows
         self.merged = merged
+        self.untold = untold
 
 
 class ChangelogTable(faust.Table[bytes, V], Generic[V]):
@@ -71,8 +78,13 @@ class ChangelogTable(faust.Table[bytes, V], Generic[V]):
         """What is known of `partition`; complete while the partition is in `held`."""
         return self.memory.view(partition)
 
-    def encoded(self, partition: int, changes: Changes[V]) -> EncodedChanges[V]:
-        """Encode `changes`. A key that goes gets the next revision, in the header of its tombstone."""
+    def encoded(
+        self, partition: int, changes: Changes[V], untold: Collection[bytes] = ()
+    ) -> EncodedChanges[V]:
+        """Encode `changes`. A key that goes gets the next revision, in the header of its tombstone.
+
+        The values of `untold` are marked by a header, for whoever recovers them.
+        """
         view = self.memory.view(partition)
         rows: list[list[Row]] = []
         merged: dict[bytes, tuple[int, V | None]] = {}
@@ -85,14 +97,14 @@ class ChangelogTable(faust.Table[bytes, V], Generic[V]):
                 else:
                     raw = self._encode(value)
                     revision = revision_of(raw)
-                    row = Row(key, raw)
+                    row = Row(key, raw, _UNTOLD if key in untold else ())
                 rows[-1].append(row)
                 merged[key] = revision, value
-        return EncodedChanges(rows, merged)
+        return EncodedChanges(rows, merged, untold)
 
     def merge(self, partition: int, changes: EncodedChanges[V]) -> None:
         """Take over changes that the changelog has."""
-        self.memory.merge(partition, changes.merged, time.time())
+        self.memory.merge(partition, changes.merged, time.time(), changes.untold)
         metrics.TABLE_ENTRIES.set(len(self.memory))
 
     # --- called by Faust ---

@@ -39,6 +39,7 @@ class TriageAttempt(Attempt[ToolCallError]):
 
     source = Topic.TOOL_CALL_ERRORS
     emitter = "agrajag/triage"
+    may_tell_later = True
 
     def __init__(self, around: Surroundings, view: PartitionView[HealthEntry]) -> None:
         super().__init__(around, view)

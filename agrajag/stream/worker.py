@@ -18,6 +18,7 @@ from agrajag.stream.running import StreamSettings, create_app
 from agrajag.stream.steps import StrictOrder, no_failpoint
 from agrajag.stream.sweeping import Sweeping
 from agrajag.stream.table import ChangelogTable
+from agrajag.stream.telling import Telling
 from agrajag.stream.triaging import TriageAttempt
 from agrajag.wire.origin import Origins
 from agrajag.wire.topics import Topic, Topics
@@ -31,6 +32,7 @@ AGENTS: tuple[type[Attempt[Any]], ...] = (
 )
 """What a worker decides about: one agent per topic, with concurrency 1."""
 REEMITTER = "agrajag/reemission"
+TELLER = "agrajag/telling"
 
 
 def topic_labels(topics: Topics) -> dict[str, str]:
@@ -63,7 +65,9 @@ def build_worker(
         encode=codec.encode,
     )
     order = StrictOrder(app, table, failpoint, topic_label=topic_labels(topics).__getitem__)
-    around = Surroundings(topics, effective, origins, codec, clock)
+    around = Surroundings(
+        topics, effective, origins, codec, clock, told_interval_seconds=settings.told_interval_seconds
+    )
     for attempt in AGENTS:
         _add_agent(app, order, around, attempt)
     reemission = Reemission(
@@ -71,8 +75,12 @@ def build_worker(
         late_record_seconds=settings.late_record_seconds,
         publish=partial(around.published, REEMITTER),
     )
+    telling = Telling(
+        order, interval_seconds=settings.told_interval_seconds, publish=partial(around.published, TELLER)
+    )
+    app.last_words.append(telling.tell_all)
     sweeping = Sweeping(order, around, settings.sweep_seconds)
-    for work in (reemission.run, sweeping.run, *beside):
+    for work in (reemission.run, telling.run, sweeping.run, *beside):
         app.task(work)
     return app
 

@@ -13,7 +13,8 @@ from pathlib import Path
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 
 from agrajag.model.events import ToolCallError
-from agrajag.model.health import ToolHealth
+from agrajag.model.health import HealthEntry
+from agrajag.stream.table import BIRTH_KEY
 from agrajag.wire.topics import Topic
 from tests.bench.contenders import Race
 from tests.pipeline.load import errors
@@ -86,7 +87,7 @@ async def _rate(run: Run, name: str, events: int) -> float:
     """Events per second of one contender over the waiting events."""
     topics, servers = run.plan.topics, run.plan.bootstrap_servers
     if name == "worker":
-        process, target = run.start(), topics.name(Topic.HEALTH_CHANGED)
+        process, target = run.start(), topics.name(Topic.HEALTH_CHANGELOG)
     else:
         target = f"{run.plan.prefix}.{name}"
         await _create_topic(servers, target)
@@ -116,7 +117,10 @@ async def _written(run: Run, name: str, target: str) -> list[tuple[int, int]]:
     counted: dict[bytes, int] = {}
     written = []
     for record in records:
-        errors_so_far = ToolHealth.model_validate_json(record.value).counters.errors
+        if record.key == BIRTH_KEY:
+            continue
+        health = HealthEntry.model_validate_json(record.value).health
+        errors_so_far = health.counters.errors if health is not None else 0
         written.append((record.timestamp, errors_so_far - counted.get(record.key, 0)))
         counted[record.key] = errors_so_far
     return written

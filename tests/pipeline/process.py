@@ -38,6 +38,7 @@ class Plan:
             session_timeout_seconds=self.session_timeout_seconds,
             delivery_timeout_seconds=10.0,
             commit_interval_seconds=0.3,
+            told_interval_seconds=0.5,
         )
 
 

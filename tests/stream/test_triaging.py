@@ -105,7 +105,7 @@ class Partition:
             for group in result.changes
             for key, entry in group.items()
         }
-        self.memory.merge(self.number, merged, self.now.timestamp())
+        self.memory.merge(self.number, merged, self.now.timestamp(), result.untold)
 
 
 def of(topic: Topic, outputs: Iterable[Output]) -> list[Output]:
