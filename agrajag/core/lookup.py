@@ -74,6 +74,16 @@ def has_lapsed(document: ToolHealth, now: datetime, policy: Policy) -> bool:
     return now >= recovery if recovery is not None else is_unconfirmed(document, now, policy)
 
 
+def unconfirmed_since(document: ToolHealth, now: datetime, policy: Policy) -> datetime | None:
+    """The last evidence for the status that the document shows, where that is too long ago for it to be believed.
+
+    None for a status that a person or a connection has set, and for one that is confirmed or OK.
+    """
+    verdict_speaks = document.active_override(now) is None and document.link.down_since is None
+    unconfirmed = verdict_speaks and is_unconfirmed(document, now, policy)
+    return document.verdict.evidence_at if unconfirmed else None
+
+
 def is_unconfirmed(document: ToolHealth, now: datetime, policy: Policy) -> bool:
     """Whether a DOWN or DEGRADED without a recovery time has had no evidence for `policy.unconfirmed_after`.
 

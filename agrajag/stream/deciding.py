@@ -18,7 +18,6 @@ from aiokafka import ConsumerRecord
 
 from agrajag import metrics
 from agrajag.core.drafts import Drafts
-from agrajag.core.health import only_counts_on
 from agrajag.core.match import RuleSet
 from agrajag.core.policy import Policy
 from agrajag.core.verdicts import Arrival
@@ -31,6 +30,7 @@ from agrajag.stream.entries import EntryCodec
 from agrajag.stream.memory import PartitionView
 from agrajag.stream.shadow_log import ShadowLog
 from agrajag.stream.steps import StepResult
+from agrajag.stream.telling import is_told_later
 from agrajag.wire.cloudevents import EventType, binary_headers
 from agrajag.wire.dead_letters import dead_letter
 from agrajag.wire.origin import Origin, Origins
@@ -226,18 +226,10 @@ class Attempt(ABC, Generic[E]):
         return StepResult(list(self._changes.values()), outputs, handled, untold)
 
     def _is_told_later(self, key: bytes, entry: HealthEntry) -> bool:
-        """Whether the change only counts on, and the document was told a short while ago."""
         if not self.may_tell_later:
             return False
         age_seconds = self.clock.timestamp() - self._view.told_at(key)
-        before = self._view.get(key)
-        return (
-            0 <= age_seconds < self.around.told_interval_seconds
-            and before is not None
-            and before.health is not None
-            and entry.health is not None
-            and only_counts_on(before.health, entry.health)
-        )
+        return is_told_later(self._view.get(key), entry, age_seconds, self.around.told_interval_seconds)
 
     def _job_output(self, job: DiagnosisJob) -> Output:
         headers = binary_headers(EventType.DIAGNOSIS_JOB, self.emitter, job.job_id)

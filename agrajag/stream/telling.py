@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Generic, TypeVar
 
+from agrajag.core.health import only_counts_on
+from agrajag.model.health import HealthEntry
 from agrajag.stream.reemission import KEYS_AT_A_TIME, written_again
 from agrajag.stream.steps import StrictOrder
 from agrajag.wire.outputs import Output
@@ -18,6 +20,19 @@ from agrajag.wire.outputs import Output
 V = TypeVar("V")
 
 _SHORTEST_PAUSE_SECONDS = 0.1
+
+
+def is_told_later(
+    before: HealthEntry | None, after: HealthEntry, age_seconds: float, interval_seconds: float
+) -> bool:
+    """Whether `after` only counts on, and the document was told `age_seconds` ago, within the interval."""
+    return (
+        0 <= age_seconds < interval_seconds
+        and before is not None
+        and before.health is not None
+        and after.health is not None
+        and only_counts_on(before.health, after.health)
+    )
 
 
 class Telling(Generic[V]):

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from agrajag.embedded import EmbeddedKafka, EmbeddedStore
-from tests.bench import classify, latency, sink, worker
+from tests.bench import classify, latency, recovery, sink, worker
 
 RESULTS = Path(".bench/results.json")
 GOALS: dict[str, tuple[str, float]] = {
@@ -46,6 +46,7 @@ async def measure(directory: Path) -> dict[str, float]:
     with EmbeddedKafka(directory / "kafka") as kafka, EmbeddedStore(directory / "store") as store:
         results |= await latency.measure(kafka.bootstrap_servers, directory)
         results |= await worker.measure(kafka.bootstrap_servers, directory)
+        results |= await recovery.measure(kafka.bootstrap_servers, directory)
         results |= await sink.measure(kafka.bootstrap_servers, store.uri)
     return results
 

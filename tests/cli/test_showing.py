@@ -7,7 +7,7 @@ from rich.console import Console
 
 from agrajag.cli.demo.showing import Counts, health_table, live_counts
 from agrajag.model.enums import Classification, Scope, Status
-from agrajag.model.health import HealthCounters, ToolHealth
+from agrajag.model.health import HealthCounters, ToolHealth, VerdictFacet
 from tests.builders import NOW, a_cooldown, a_health
 
 
@@ -36,6 +36,12 @@ def test_a_cooldown_shows_its_latest_end_with_the_day_where_that_is_another() ->
     assert line[4:6] == ["UNCLEAR", "12:05:00Z"]
     (line,) = lines_of(a_health(cooldowns=(tomorrow, soon)))
     assert line[4:9] == ["UNCLEAR,", "USER_PERMISSION", "24", "May", "12:00Z"]
+
+
+def test_a_status_that_nothing_confirms_any_more_says_since_when() -> None:
+    verdict = VerdictFacet(status=Status.DOWN, evidence_at=NOW - timedelta(days=2), by="agrajag-checker")
+    (line,) = lines_of(a_health(verdict=verdict))
+    assert " ".join(line[3:9]) == "DOWN, unconfirmed since 21 May 12:00Z"
 
 
 def test_every_tenant_tool_and_scope_has_a_line_of_its_own_in_a_fixed_order() -> None:

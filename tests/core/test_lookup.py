@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from agrajag.core.lookup import Caller, has_lapsed, is_unconfirmed, speaks_for
+from agrajag.core.lookup import Caller, has_lapsed, is_unconfirmed, speaks_for, unconfirmed_since
 from agrajag.core.policy import Policy
 from agrajag.model.enums import Classification, Scope, Status
 from agrajag.model.health import LinkFacet, OverrideFacet, ToolHealth, VerdictFacet
@@ -217,3 +217,14 @@ def test_what_an_error_is_written_to_always_applies_to_its_caller_and_is_never_g
     scope, scope_id = caller.target(tool, classification)
     assert f"acme|{scope}|{scope_id}|{tool}" in caller.keys(tool)
     assert scope is not Scope.GLOBAL
+
+
+def test_unconfirmed_since_is_the_last_evidence_and_only_of_a_status_that_the_verdict_shows() -> None:
+    verdict = VerdictFacet(status=Status.DOWN, evidence_at=NOW)
+    health = a_health(verdict=verdict)
+    assert unconfirmed_since(health, NOW + DAY - timedelta(seconds=1), POLICY) is None
+    assert unconfirmed_since(health, NOW + DAY, POLICY) == NOW
+    by_a_person = OverrideFacet(status=Status.DOWN, reason="maintenance", by="ford", at=NOW)
+    for said in ({"override": by_a_person}, {"link": LinkFacet(down_since=NOW)}):
+        assert unconfirmed_since(health.with_changes(**said), NOW + DAY, POLICY) is None
+    assert unconfirmed_since(a_health(), NOW + DAY, POLICY) is None

@@ -12,6 +12,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
 from agrajag.cli.tables import plain_table
+from agrajag.core.lookup import unconfirmed_since
+from agrajag.core.policy import Policy
 from agrajag.model.enums import Scope, Status
 from agrajag.model.health import ToolHealth
 
@@ -93,13 +95,21 @@ def _cells(scope: Scope, documents: list[ToolHealth], now: datetime) -> Iterator
     until = max((entry.next_spawn_allowed_at for entry in cooldowns), default=now)
     counters = [document.counters for document in documents]
     yield scope if len(documents) == 1 else f"{scope} ({len(documents)})"
-    yield min((document.status_at(now) for document in documents), key=_WORST_FIRST.__getitem__)
+    yield _status(documents, now)
     yield ", ".join(sorted(classes)) or "-"
     yield _clock_time(until, now) if until > now else "over" if cooldowns else "-"
     yield f"{sum(counter.errors for counter in counters):,}"
     yield f"{sum(counter.suppressed for counter in counters):,}"
     yield f"{sum(counter.coalesced for counter in counters):,}"
     yield f"{sum(counter.jobs for counter in counters):,}"
+
+
+def _status(documents: list[ToolHealth], now: datetime) -> str:
+    """The worst; where nothing confirms it any more, since when."""
+    worst = min(documents, key=lambda document: _WORST_FIRST[document.status_at(now)])
+    since = unconfirmed_since(worst, now, Policy())
+    status = str(worst.status_at(now))
+    return status if since is None else f"{status}, unconfirmed since {_clock_time(since, now)}"
 
 
 def _clock_time(moment: datetime, now: datetime) -> str:
