@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from pydantic import Field, SecretStr, ValidationError
 from pydantic.fields import FieldInfo
@@ -18,6 +18,7 @@ from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSetti
 
 from agrajag.addresses import without_credentials
 from agrajag.errors import ConfigError
+from agrajag.setting_files import SecretFiles, read_secret_files
 from agrajag.setting_groups import (
     DocumentSettings,
     Group,
@@ -33,6 +34,9 @@ from agrajag.setting_types import SETTING_ERROR, Directory
 
 ENV_PREFIX = "AGRAJAG_"
 _MAX_SHOWN = 100
+
+Source: TypeAlias = Literal["default", "environment", "file"]
+"""Who said what a setting is."""
 
 
 class Settings(BaseSettings):
@@ -103,7 +107,10 @@ def load_settings(env: Mapping[str, str] | None = None) -> Settings:
         if name.startswith(ENV_PREFIX)
     }
     known = {variable.name: variable for variable in _variables()}
-    problems = [_unknown(name, known) for name in sorted(given.keys() - known.keys())]
+    files = _secret_files(given)
+    problems = [_unknown(name, known) for name in sorted(given.keys() - known.keys() - files.variables)]
+    problems += files.problems
+    given |= files.secrets
     source = EnvSettingsSource(Settings)
     source.env_vars = {name.lower(): value for name, value in given.items() if name in known and value}
     try:
@@ -121,19 +128,22 @@ class ShownSetting(NamedTuple):
 
     name: str
     value: str
-    source: Literal["default", "environment"]
+    source: Source
 
 
 def shown_settings(env: Mapping[str, str] | None = None) -> list[ShownSetting]:
     """Every variable with what is in force. Raises ConfigError as `load_settings` does."""
     given = os.environ if env is None else env
     settings = load_settings(given)
+    from_files = _secret_files(given).secrets
+
+    def source(name: str) -> Source:
+        if name in from_files:
+            return "file"
+        return "environment" if given.get(name) else "default"
+
     return [
-        ShownSetting(
-            variable.name,
-            _text(variable.value_in(settings)),
-            "environment" if given.get(variable.name) else "default",
-        )
+        ShownSetting(variable.name, _text(variable.value_in(settings)), source(variable.name))
         for variable in _variables()
     ]
 
@@ -154,6 +164,10 @@ def _variables() -> Iterator[_Variable]:
                 yield _Variable(f"{ENV_PREFIX}{name}_{inner}".upper(), name, inner, inner_field)
         else:
             yield _Variable(f"{ENV_PREFIX}{name}".upper(), "", name, field)
+
+
+def _secret_files(given: Mapping[str, str]) -> SecretFiles:
+    return read_secret_files(given, [variable.name for variable in _variables() if variable.is_secret])
 
 
 def _unknown(name: str, known: Mapping[str, _Variable]) -> str:

@@ -174,6 +174,49 @@ def test_what_is_shown_has_every_variable_and_no_secret() -> None:
     assert shown["AGRAJAG_POLICY_LEASE"] == "PT1M30S"
 
 
+def test_a_secret_can_stand_in_a_file(tmp_path: Path) -> None:
+    token, uri = tmp_path / "token", tmp_path / "uri"
+    token.write_text(f"{PASSWORD}\n")
+    uri.write_text(f"mongodb://bob:{PASSWORD}@store/")
+    given = {"AGRAJAG_MONITOR_TOKEN_FILE": str(token), "AGRAJAG_MONGO_URI_FILE": str(uri)}
+    settings = load_settings(given)
+    assert settings.monitor.token is not None
+    assert settings.monitor.token.get_secret_value() == PASSWORD
+    assert settings.mongo.uri.get_secret_value() == f"mongodb://bob:{PASSWORD}@store/"
+    shown = {name: (value, source) for name, value, source in shown_settings(given)}
+    assert shown["AGRAJAG_MONITOR_TOKEN"] == ("***", "file")
+    assert shown["AGRAJAG_MONGO_URI"] == ("mongodb://***@store/", "file")
+
+
+def test_a_file_of_a_secret_that_is_of_no_use_is_a_problem(tmp_path: Path) -> None:
+    (tmp_path / "empty").write_text(" \n")
+    (tmp_path / "binary").write_bytes(b"\xff\xfe")
+    readable = "the path of a readable file"
+    empty = "the path of a file that is not empty"
+    for name, right in {"nowhere": readable, "binary": readable, "empty": empty}.items():
+        path = str(tmp_path / name)
+        assert problems_of(MONITOR_TOKEN_FILE=path) == [
+            f"AGRAJAG_MONITOR_TOKEN_FILE={path!r}: should be {right}"
+        ]
+    (tmp_path / "short").write_text("too-short")
+    assert problems_of(MONITOR_TOKEN_FILE=str(tmp_path / "short")) == [
+        "AGRAJAG_MONITOR_TOKEN=***: should be at least 16 characters"
+    ]
+    assert problems_of(MONITOR_TOKEN_FILE="/token", MONITOR_TOKEN=PASSWORD) == [
+        "AGRAJAG_MONITOR_TOKEN_FILE='/token': should be not set, as AGRAJAG_MONITOR_TOKEN is"
+    ]
+
+
+def test_an_empty_name_of_a_file_counts_as_not_set() -> None:
+    assert load_settings({"AGRAJAG_MONITOR_TOKEN_FILE": ""}) == load_settings({})
+
+
+def test_only_secrets_stand_in_files() -> None:
+    assert problems_of(LOG_LEVEL_FILE="/x") == [
+        "AGRAJAG_LOG_LEVEL_FILE: there is no such setting, did you mean AGRAJAG_LOG_LEVEL?"
+    ]
+
+
 def test_the_defaults_of_the_table_are_the_defaults() -> None:
     table = settings_table()
     assert load_settings({name: default for name, default, _ in table}) == load_settings({})

@@ -14,6 +14,7 @@ from agrajag.addresses import without_credentials
 from agrajag.cli.role_process import RoleProcess
 from agrajag.cli.supervision import Supervisor
 from agrajag.errors import ConfigError
+from agrajag.setting_files import SUFFIX
 from agrajag.settings import Settings, load_settings
 from agrajag.wire.topics import EMBEDDED_PARTITIONS
 
@@ -55,6 +56,7 @@ class Plan:
     def variables(self, kafka: str, mongo_uri: str) -> dict[str, str]:
         """The environment of the roles, given where Kafka and the store are."""
         found = {**self.environment, _KAFKA: kafka, _MONGO: mongo_uri}
+        found.pop(f"{_MONGO}{SUFFIX}", None)
         if self.kafka is None:
             found[_SECURITY] = "PLAINTEXT"
             found.setdefault(_PARTITIONS, str(EMBEDDED_PARTITIONS))
