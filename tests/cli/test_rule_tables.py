@@ -182,6 +182,15 @@ def test_nothing_that_is_printed_about_an_error_holds_a_secret_or_acts_on_a_term
     assert all(line.isprintable() for line in lines)
 
 
+def test_a_note_that_holds_a_secret_is_redacted_for_machines() -> None:
+    rule = a_rule(
+        classification=Classification.TECHNICALLY_BROKEN, health_action=HealthAction.MARK_UNAVAILABLE, note=_SECRET
+    )  # fmt: skip
+    tree = machine.explanation_tree(told_about(RuleSet([rule])))
+    assert tree["begins"]["status"]["note"] == "Bearer [redacted]"
+    assert "abcdefghijk" not in machine.as_json(tree)
+
+
 def test_a_problem_is_one_line_whatever_its_file_says() -> None:
     line = problem_line(Problem("a.yaml", "a\nb", "match.\x1b[2J\n", f"'{_SECRET}' is wrong"))
     assert line.isprintable()

@@ -170,6 +170,7 @@ def test_a_directory_that_is_not_there_ends_with_2() -> None:
         ["explain", "x.json", "--event-id", "e"],
         ["explain", "x.json", "--bundled", "--dir", "."],
         ["explain", "--event-id", "e", "--standing"],
+        ["explain", "--event-id", "e", "--project", "essays"],
         ["list", "--project", "essays"],
         ["shadow", "--hours", "0"],
         ["check"],

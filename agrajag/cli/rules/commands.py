@@ -73,16 +73,15 @@ def list_rules(
         )
         typer.echo(machine.as_json(tree))
         return
-    console = result_console()
-    console.print(f"rule set {in_force.rules.hash}")
-    console.print(tables.rules_table(listed.in_force))
+    typer.echo(f"rule set {in_force.rules.hash}")
+    result_console().print(tables.rules_table(listed.in_force))
     if listed.on_trial:
-        console.print("on trial, deciding nothing:")
-        console.print(tables.rules_table(listed.on_trial, on_trial=True))
+        typer.echo("on trial, deciding nothing:")
+        result_console().print(tables.rules_table(listed.on_trial, on_trial=True))
     for problem in in_force.problems:
-        console.print(f"rejected: {tables.problem_line(problem)}")
+        typer.echo(f"rejected: {tables.problem_line(problem)}")
     for warning in in_force.warnings:
-        console.print(f"warning: {tables.problem_line(warning)}")
+        typer.echo(f"warning: {tables.problem_line(warning)}")
 
 
 @app.command()
@@ -107,7 +106,7 @@ def explain(
 ) -> None:
     """Explain one error: which rule decides and why, which others fit, and what Layer 1 does where nothing stands.
 
-    --tenant and --project explain it as if it were theirs; with --event-id they say whose error is looked for.
+    --tenant and --project explain it as if it were theirs; with --event-id, --tenant says whose error is meant.
 
     Example: agrajag rules explain error.json
     """
@@ -115,8 +114,10 @@ def explain(
 
     if (file is None) == (event_id is None):
         raise typer.BadParameter("give either a file (or -) or --event-id")
-    if standing and event_id is not None:
-        raise typer.BadParameter("--standing is about now: a past error met other documents")
+    if event_id is not None and (standing or project is not None):
+        raise typer.BadParameter(
+            "a past error is of its own project and met other documents: only --tenant helps"
+        )
     if bundled and directory is not None:
         raise typer.BadParameter("--bundled and --dir exclude each other")
     if event_id is not None:
@@ -127,16 +128,14 @@ def explain(
     if json:
         typer.echo(machine.as_json(machine.explanation_tree(told)))
         return
-    console = result_console()
-    for line in tables.error_lines(told):
-        console.print(line)
-    console.print(f"rule set {told.rule_set_hash}")
+    for line in (*tables.error_lines(told), f"rule set {told.rule_set_hash}"):
+        typer.echo(line)
     table, left_out = tables.considered_table(told.considered, every=every)
-    console.print(table)
+    result_console().print(table)
     if left_out:
-        console.print(f"{left_out:,} rules of which nothing fits are not shown; --all shows them")
+        typer.echo(f"{left_out:,} rules of which nothing fits are not shown; --all shows them")
     for line in (*tables.decision_lines(told), *tables.trial_lines(told)):
-        console.print(line)
+        typer.echo(line)
 
 
 @app.command()

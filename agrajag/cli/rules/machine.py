@@ -112,7 +112,7 @@ def _begins(effects: Effects) -> dict[str, Any]:
         else {
             "status": written.status,
             "expectedRecoveryAt": written.expected_recovery_at,
-            "note": written.note,
+            "note": redacted(written.note) if written.note else None,
         },
     }
 
