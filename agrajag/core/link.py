@@ -18,6 +18,7 @@ from agrajag.core.jobs import derived_id
 from agrajag.core.lookup import CLIENT_TOOL_PREFIX
 from agrajag.core.policy import Policy
 from agrajag.core.redact import redacted_line
+from agrajag.core.repeats import repeat_of
 from agrajag.core.times import milliseconds
 from agrajag.core.verdicts import Arrival, Repeat
 from agrajag.model.enums import Classification, LinkEffect, LinkKind, Scope, Status
@@ -85,13 +86,13 @@ def link(arrival: Arrival[ToolLink], drafts: Drafts, policy: Policy) -> Linked |
     event = arrival.event
     key = health_key(event.tenant_id, event.scope, event.scope_id, event.tool_name)
     draft = drafts.find(key)
-    if draft is not None and draft.applied.get(arrival.origin, -1) >= arrival.offset:
-        return Repeat((key,), None)
+    if draft is not None and (repeat := repeat_of(arrival, [draft])) is not None:
+        return repeat
     # The agent `links` has held the event's time to its record's; how long it waited since then is no matter of it.
     now = milliseconds(min(event.occurred_at, arrival.appended_at))
     if event.kind is LinkKind.SESSION_ENDED:
         return _ended(arrival, draft, now)
-    if draft is not None and _is_gone(draft) and not _revives(draft, event, now):
+    if draft is not None and not draft.stands and not _revives(draft, event, now):
         return Linked(LinkEffect.NOTHING)
     before = draft.link if draft is not None else NO_LINK
     known = _with(before.connections, _heard(event, now))
@@ -116,18 +117,14 @@ def joined(facet: LinkFacet, heard: Connection) -> LinkFacet:
     return _facet(_with(facet.connections, heard))
 
 
-def _is_gone(draft: Draft) -> bool:
-    """Whether the table remembers only that there was a document."""
-    return draft.health is None and draft.touched_at is None
-
-
 def _revives(draft: Draft, event: ToolLink, now: datetime) -> bool:
+    """Whether the event brings back a document that is gone."""
     return event.kind in _OPENS and (draft.ended_at is None or now > draft.ended_at)
 
 
 def _ended(arrival: Arrival[ToolLink], draft: Draft | None, now: datetime) -> Linked:
     """The session is over, unless it is known to have gone on: what was kept for it may go."""
-    if draft is None or _is_gone(draft) or (draft.ended_at is not None and now <= draft.ended_at):
+    if draft is None or not draft.stands or (draft.ended_at is not None and now <= draft.ended_at):
         return Linked(LinkEffect.NOTHING)
     if any(one.is_open and one.at > now for one in draft.link.connections):
         return Linked(LinkEffect.NOTHING)
