@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from aiokafka import AIOKafkaProducer, ConsumerRecord
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRecord, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient
 
 from agrajag.model.answers import CheckResult, HealthCommand
@@ -21,11 +21,13 @@ from agrajag.model.health import HealthEntry, ToolHealth
 from agrajag.model.jobs import DiagnosisJob
 from agrajag.model.keys import link_key, tool_key
 from agrajag.stream.table import BIRTH_KEY
+from agrajag.stream.worker import AGENTS
 from agrajag.wire.outputs import REVISION_HEADER
 from agrajag.wire.partition import partition_for
 from agrajag.wire.topic_admin import ensure_topics
 from agrajag.wire.topics import Topic
 from tests.kafka_reading import read_all
+from tests.pipeline.load import Event
 from tests.pipeline.process import PARTITIONS, Plan
 from tests.waiting import eventually
 
@@ -45,7 +47,7 @@ class Sent:
     topic: Topic = Topic.TOOL_CALL_ERRORS
 
 
-_TOPICS = {
+_TOPICS: dict[type[Event], Topic] = {
     ToolCallError: Topic.TOOL_CALL_ERRORS,
     ToolCallSucceeded: Topic.TOOL_CALL_SUCCESSES,
     SystemEvent: Topic.SYSTEM_EVENTS,
@@ -53,9 +55,7 @@ _TOPICS = {
 }
 
 
-def sent(
-    event: ToolCallError | ToolCallSucceeded | SystemEvent | HealthCommand, partition: int | None = None
-) -> Sent:
+def sent(event: Event, partition: int | None = None) -> Sent:
     """The event under its right key, for its topic."""
     if isinstance(event, SystemEvent):
         key = link_key(event.tenant_id, event.link_id)
@@ -164,6 +164,27 @@ class Run:
         answers: list[CheckResult] = await self.settled(all_answered, timeout)
         return answers
 
+    async def caught_up(self, timeout: float = 60.0) -> None:
+        """Wait until the workers have committed everything that stands in the topics that they read."""
+        plan = self.plan
+
+        async def all_committed() -> bool:
+            places = [
+                TopicPartition(plan.topics.name(agent.source), partition)
+                for agent in AGENTS
+                for partition in range(PARTITIONS)
+            ]
+            group = {"group_id": plan.settings().group, "enable_auto_commit": False}
+            async with AIOKafkaConsumer(bootstrap_servers=plan.bootstrap_servers, **group) as consumer:
+                committed = [await consumer.committed(place) or 0 for place in places]
+                # After the commits: what a step writes to a topic that workers read stands there before its commit.
+                ends = await consumer.end_offsets(places)
+            behind = [place for place, offset in zip(places, committed, strict=True) if offset < ends[place]]
+            assert not behind, f"not everything is committed of {behind}"
+            return True
+
+        await self.settled(all_committed, timeout)
+
     async def settled(self, condition: Callable[[], Awaitable[Any]], timeout: float = 60.0) -> Any:
         """`eventually`, with the processes' logs in the failure."""
         try:
@@ -209,6 +230,6 @@ async def create_topics(run: Run) -> None:
     assert ensured.findings == ()
 
 
-def ids_of(events: Sequence[ToolCallError]) -> set[str]:
-    """The event ids of events that have one."""
-    return {event.event_id for event in events if event.event_id is not None}
+def ids_of(events: Sequence[Event]) -> set[str]:
+    """The event ids of the errors that have one."""
+    return {event.event_id for event in events if isinstance(event, ToolCallError) and event.event_id}

@@ -3,8 +3,10 @@
 import asyncio
 import random
 import signal
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +14,13 @@ import pytest
 import pytest_asyncio
 
 from agrajag.embedded import EmbeddedKafka, EmbeddedStore
-from agrajag.model.events import ToolCallError
 from agrajag.model.health import ToolHealth
 from agrajag.sink import compare
 from agrajag.store import Store
 from agrajag.stream.steps import FAILPOINTS
+from agrajag.stream.worker import AGENTS
 from agrajag.wire.clients import KafkaConnection
-from tests.pipeline.load import errors
+from tests.pipeline.load import Phases, phases
 from tests.pipeline.runs import Run, create_topics, ids_of, run_of, sent
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
@@ -31,35 +33,56 @@ RANDOM = random.Random(11)
 class Undisturbed:
     """What became of the events where nothing died."""
 
-    events: list[ToolCallError]
+    load: Phases
     documents: dict[str, Any]
     job_ids: set[str]
 
 
 def comparable(documents: dict[str, ToolHealth]) -> dict[str, Any]:
-    """Documents without what the broker's append times give: revisions and the ends of leases."""
+    """Documents without what the broker's append times give: revisions and the ends of leases.
+
+    And, where a tool has connections, without which agent came first: that makes the document.
+    """
     excluded: Any = {"revision": True, "cooldowns": {"__all__": {"lease_until"}}}
-    return {key: health.model_dump(exclude=excluded) for key, health in documents.items()}
+    return {
+        key: health.model_dump(
+            exclude=excluded | {"created_at": True} if health.link.connections else excluded
+        )
+        for key, health in documents.items()
+    }
+
+
+async def send_in_phases(
+    run: Run, load: Phases, per_second: float = 0, disturbances: Sequence[Callable[[], Awaitable[None]]] = ()
+) -> None:
+    """Each phase, its disturbance meanwhile, and then wait until the workers are through with it."""
+    for phase, disturb in zip_longest((load.first, load.second), disturbances):
+        sending = asyncio.create_task(run.send(map(sent, phase), per_second))
+        if disturb is not None:
+            await disturb()
+        await sending
+        await run.caught_up(PATIENCE_SECONDS)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def undisturbed(kafka: EmbeddedKafka, tmp_path_factory: pytest.TempPathFactory) -> Undisturbed:
-    events = errors(EVENTS)
+    load = phases(EVENTS)
     with run_of(
-        kafka.bootstrap_servers, f"undisturbed-{id(events)}", tmp_path_factory.mktemp("undisturbed")
+        kafka.bootstrap_servers, f"undisturbed-{id(load)}", tmp_path_factory.mktemp("undisturbed")
     ) as run:
         await create_topics(run)
         run.start()
-        await run.send(map(sent, events))
-        await run.answered(ids_of(events), PATIENCE_SECONDS)
+        await send_in_phases(run, load)
         documents, jobs = await run.documents(), await run.jobs()
     assert len(jobs) > 100
-    return Undisturbed(events, comparable(documents), {job.job_id for job in jobs})
+    assert any(health.link.down_since for health in documents.values())
+    assert any(health.history and health.history[0].by == "auto-clear" for health in documents.values())
+    return Undisturbed(load, comparable(documents), {job.job_id for job in jobs})
 
 
 async def assert_as_undisturbed(run: Run, expected: Undisturbed) -> None:
-    """Every event is answered, and documents, table and job ids are those of the undisturbed run."""
-    await run.answered(ids_of(expected.events), PATIENCE_SECONDS)
+    """Every error is answered, and documents, table and job ids are those of the undisturbed run."""
+    await run.answered(ids_of(expected.load.events), PATIENCE_SECONDS)
 
     async def all_equal() -> bool:
         documents = await run.documents()
@@ -70,7 +93,8 @@ async def assert_as_undisturbed(run: Run, expected: Undisturbed) -> None:
 
     await run.settled(all_equal, PATIENCE_SECONDS)
     assert {job.job_id for job in await run.jobs()} == expected.job_ids
-    assert await run.dead_letters() == []
+    for agent in AGENTS:
+        assert await run.dead_letters(agent.source) == []
 
 
 @pytest_asyncio.fixture
@@ -94,15 +118,17 @@ async def test_worker_and_sink_killed_at_random_points_lose_and_change_nothing(
     }
     starts: list[Callable[[], Any]] = [run.start, lambda: run.start_role("sink", environment)]
     processes = [start() for start in starts]
-    sending = asyncio.create_task(run.send(map(sent, undisturbed.events), per_second=250))
-    for kill in range(20):
-        # The point at which it dies is the random thing here; nothing is waited for.
-        await asyncio.sleep(RANDOM.uniform(0.3, 1.2))
-        victim = kill % 2
-        processes[victim].send_signal(signal.SIGKILL)
-        processes[victim].wait()
-        processes[victim] = starts[victim]()
-    await sending
+
+    async def ten_kills() -> None:
+        for kill in range(10):
+            # The point at which it dies is the random thing here; nothing is waited for.
+            await asyncio.sleep(RANDOM.uniform(0.3, 1.2))
+            victim = kill % 2
+            processes[victim].send_signal(signal.SIGKILL)
+            processes[victim].wait()
+            processes[victim] = starts[victim]()
+
+    await send_in_phases(run, undisturbed.load, 250, [ten_kills, ten_kills])
     await assert_as_undisturbed(run, undisturbed)
 
     async def mirrored() -> bool:
@@ -116,31 +142,40 @@ async def test_worker_and_sink_killed_at_random_points_lose_and_change_nothing(
 async def test_a_worker_killed_between_any_two_parts_of_the_order_changes_nothing(
     run: Run, undisturbed: Undisturbed
 ) -> None:
-    events = undisturbed.events
-    share = len(events) // len(FAILPOINTS)
+    load = undisturbed.load
+    run.start()
+    await run.send(map(sent, load.first))
+    await run.caught_up(PATIENCE_SECONDS)
+    run.close()
+    share = len(load.second) // len(FAILPOINTS)
     for number, failpoint in enumerate(FAILPOINTS):
         worker = run.start(die_at=failpoint, die_after=number)
         last = number == len(FAILPOINTS) - 1
-        await run.send(map(sent, events[number * share : None if last else (number + 1) * share]))
+        await run.send(map(sent, load.second[number * share : None if last else (number + 1) * share]))
         assert await asyncio.to_thread(worker.wait, PATIENCE_SECONDS) == -signal.SIGKILL, run.logs()
     run.start()
+    await run.caught_up(PATIENCE_SECONDS)
     await assert_as_undisturbed(run, undisturbed)
 
 
 async def test_workers_that_join_leave_and_die_change_nothing(run: Run, undisturbed: Undisturbed) -> None:
-    first = run.start()
-    sending = asyncio.create_task(run.send(map(sent, undisturbed.events), per_second=250))
-    await asyncio.sleep(RANDOM.uniform(2, 3))
-    second = run.start()
-    await asyncio.sleep(RANDOM.uniform(4, 6))
-    first.send_signal(signal.SIGKILL)
-    await asyncio.sleep(RANDOM.uniform(1, 3))
-    run.start()
-    await asyncio.sleep(RANDOM.uniform(3, 5))
-    second.send_signal(signal.SIGTERM)
-    await sending
+    workers = [run.start()]
+
+    async def one_joins_and_one_dies() -> None:
+        await asyncio.sleep(RANDOM.uniform(2, 3))
+        workers.append(run.start())
+        await asyncio.sleep(RANDOM.uniform(4, 6))
+        workers[0].send_signal(signal.SIGKILL)
+
+    async def one_joins_and_one_leaves() -> None:
+        await asyncio.sleep(RANDOM.uniform(1, 3))
+        workers.append(run.start())
+        await asyncio.sleep(RANDOM.uniform(3, 5))
+        workers[1].send_signal(signal.SIGTERM)
+
+    await send_in_phases(run, undisturbed.load, 250, [one_joins_and_one_dies, one_joins_and_one_leaves])
     await assert_as_undisturbed(run, undisturbed)
-    assert await asyncio.to_thread(second.wait, 30) == 0
+    assert await asyncio.to_thread(workers[1].wait, 30) == 0
 
 
 async def test_a_broker_killed_five_times_changes_nothing(
@@ -150,11 +185,13 @@ async def test_a_broker_killed_five_times_changes_nothing(
     with run_of(broker.bootstrap_servers, topic_prefix, tmp_path) as run:
         await create_topics(run)
         worker = run.start(session_timeout_seconds=3.0)
-        sending = asyncio.create_task(run.send(map(sent, undisturbed.events), per_second=200))
-        for _ in range(5):
-            await asyncio.sleep(RANDOM.uniform(0.5, 3))
-            broker.kill()
-            await asyncio.to_thread(broker.restart)
-        await sending
+
+        async def kills(times: int) -> None:
+            for _ in range(times):
+                await asyncio.sleep(RANDOM.uniform(0.5, 3))
+                broker.kill()
+                await asyncio.to_thread(broker.restart)
+
+        await send_in_phases(run, undisturbed.load, 200, [partial(kills, 2), partial(kills, 3)])
         await assert_as_undisturbed(run, undisturbed)
         assert worker.poll() is None
