@@ -3,6 +3,7 @@
 import asyncio
 import random
 import signal
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -14,12 +15,15 @@ import pytest
 import pytest_asyncio
 
 from agrajag.embedded import EmbeddedKafka, EmbeddedStore
+from agrajag.model.answers import CommandResult, HealthCommand
+from agrajag.model.enums import CommandOutcome
 from agrajag.model.health import ToolHealth
 from agrajag.sink import compare
 from agrajag.store import Store
 from agrajag.stream.steps import FAILPOINTS
 from agrajag.stream.worker import AGENTS
 from agrajag.wire.clients import KafkaConnection
+from agrajag.wire.topics import Topic
 from tests.pipeline.load import Phases, phases
 from tests.pipeline.runs import Run, create_topics, ids_of, run_of, sent
 
@@ -36,6 +40,7 @@ class Undisturbed:
     load: Phases
     documents: dict[str, Any]
     job_ids: set[str]
+    outcomes: dict[str, CommandOutcome]
 
 
 def comparable(documents: dict[str, ToolHealth]) -> dict[str, Any]:
@@ -50,6 +55,15 @@ def comparable(documents: dict[str, ToolHealth]) -> dict[str, Any]:
         )
         for key, health in documents.items()
     }
+
+
+async def first_outcomes(run: Run) -> dict[str, CommandOutcome]:
+    """How each command ended when it was first decided; a repeat is told that it was carried out before."""
+    outcomes: dict[str, CommandOutcome] = {}
+    for record in await run.read(run.plan.topics.name(Topic.COMMAND_RESULTS)):
+        result = CommandResult.from_json(record.value)
+        outcomes.setdefault(result.command_id, result.outcome)
+    return outcomes
 
 
 async def send_in_phases(
@@ -73,11 +87,14 @@ async def undisturbed(kafka: EmbeddedKafka, tmp_path_factory: pytest.TempPathFac
         await create_topics(run)
         run.start()
         await send_in_phases(run, load)
-        documents, jobs = await run.documents(), await run.jobs()
+        documents, jobs, outcomes = await run.documents(), await run.jobs(), await first_outcomes(run)
     assert len(jobs) > 100
     assert any(health.link.down_since for health in documents.values())
     assert any(health.history and health.history[0].by == "auto-clear" for health in documents.values())
-    return Undisturbed(load, comparable(documents), {job.job_id for job in jobs})
+    commands = {event.command_id for event in load.events if isinstance(event, HealthCommand)}
+    assert outcomes.keys() == commands
+    assert Counter(outcomes.values())[CommandOutcome.APPLIED] > 100
+    return Undisturbed(load, comparable(documents), {job.job_id for job in jobs}, outcomes)
 
 
 async def assert_as_undisturbed(run: Run, expected: Undisturbed) -> None:
@@ -86,13 +103,17 @@ async def assert_as_undisturbed(run: Run, expected: Undisturbed) -> None:
 
     async def all_equal() -> bool:
         documents = await run.documents()
-        assert comparable(documents) == expected.documents
+        found = comparable(documents)
+        # One by one, for a failure that can be read.
+        for key in expected.documents.keys() | found.keys():
+            assert found.get(key) == expected.documents.get(key), key
         entries = await run.entries()
-        assert {key: entry.health for key, entry in entries.items()} == documents
+        assert {key: entry.health for key, entry in entries.items() if entry.health} == documents
         return True
 
     await run.settled(all_equal, PATIENCE_SECONDS)
     assert {job.job_id for job in await run.jobs()} == expected.job_ids
+    assert await first_outcomes(run) == expected.outcomes
     for agent in AGENTS:
         assert await run.dead_letters(agent.source) == []
 
