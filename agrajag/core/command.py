@@ -72,11 +72,12 @@ class _Command:
 
     def decided(self) -> Commanded | Repeat:
         event, known = self.event, self.known
-        if known is not None:
-            if event.command_id in known.handled_command_ids:
-                return self._already(known.own_job(event.command_id))
-            if (repeat := repeat_of(self.arrival, [known])) is not None:
-                return repeat
+        if known is not None and event.command_id in known.handled_command_ids:
+            return self._already(known.own_job(event.command_id))
+        # The wider ones as well: a recheck that found its job there would start one once a later command has ended it.
+        present = self.drafts.present(keys_from_scope_up(event, self.user_id))
+        if (repeat := repeat_of(self.arrival, present)) is not None:
+            return repeat
         problem = misfit(event, self.now)
         if problem is not None:
             return self._refused(problem)

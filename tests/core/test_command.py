@@ -313,6 +313,18 @@ def test_a_record_whose_answer_was_another_is_a_repeat_once_something_behind_it_
     assert isinstance(tools.take_command(refused, offset=1), Repeat)
 
 
+def test_a_recheck_that_found_its_job_in_a_wider_document_starts_none_when_it_is_repeated_later() -> None:
+    tools = Triage()
+    job_id = tools.send(http_status=503, project_id=None).job_id
+    recheck = a_command(K.RECHECK, command_id="recheck")
+    done = tools.take_command(recheck, offset=1)
+    assert isinstance(done, Commanded)
+    assert (done.outcome, done.job_id) == (CommandOutcome.ALREADY_APPLIED, job_id)
+    everybody = {"scope": Scope.TENANT, "scope_id": "acme"}
+    tools.take_command(a_command(K.DELETE, command_id="delete", **COMPLETE[K.DELETE] | everybody), offset=2)
+    assert isinstance(tools.take_command(recheck, offset=1), Repeat)
+
+
 def test_the_last_eight_command_ids_are_remembered() -> None:
     tools = Triage()
     for number in range(12):

@@ -47,8 +47,9 @@ def arrivals_of(sequence: Sequence[Any]) -> list[Arrival[HealthCommand]]:
 
 
 def failing() -> Triage:
-    """A tool that is down, with a job in flight."""
+    """A tool that is down, with a job in flight for its project and one for the tenant."""
     tools = Triage()
+    tools.send(http_status=503, project_id=None)
     tools.send(**REFUSED)
     tools.send(http_status=503)
     tools.send(http_status=403)
@@ -85,6 +86,18 @@ def test_a_repeat_of_all_commands_changes_nothing_that_was_carried_out(sequence:
         before = dict(tools.table)
         carry_out(tools, [arrival])
         assert tools.table == before
+
+
+@given(st.lists(commands, max_size=12), st.data())
+def test_a_fetch_that_is_done_again_after_it_was_written_changes_nothing(
+    sequence: list[Any], data: st.DataObject
+) -> None:
+    tools = failing()
+    arrivals = arrivals_of(sequence)
+    carry_out(tools, arrivals)
+    before = dict(tools.table)
+    carry_out(tools, arrivals[data.draw(st.integers(0, len(arrivals))) :])
+    assert tools.table == before
 
 
 @given(st.lists(commands, max_size=12))
