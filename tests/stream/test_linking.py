@@ -1,32 +1,26 @@
 """The two agents of connections over raw records: what each record becomes, and which become dead letters."""
 
 from collections.abc import Iterable
+from datetime import datetime
 from typing import Any, TypeVar
 
 import pytest
 from aiokafka import ConsumerRecord
 
-from agrajag.core.policy import Policy
-from agrajag.documents.rule_files import bundled_rules
-from agrajag.metrics import REGISTRY
 from agrajag.model.enums import LinkKind, Scope, Status
 from agrajag.model.events import SystemEvent, ToolLink
-from agrajag.model.health import HealthEntry, ToolHealth
+from agrajag.model.health import ToolHealth
 from agrajag.model.keys import health_key, link_key, tool_key
 from agrajag.model.wire_model import WireModel
-from agrajag.stream.deciding import Attempt, Deciding, Surroundings
-from agrajag.stream.entries import EntryCodec
+from agrajag.stream.deciding import Attempt, Deciding
 from agrajag.stream.linking import MAX_TOOL_LINKS, LinkAttempt, LinksAttempt
-from agrajag.stream.memory import PartitionedMemory
-from agrajag.stream.steps import StepResult
-from agrajag.wire.origin import Origins
 from agrajag.wire.outputs import Output
 from agrajag.wire.partition import partition_for
-from agrajag.wire.topics import Topic, Topics
+from agrajag.wire.topics import Topic
 from tests.builders import NOW, a_system_event
 from tests.core.linking import a_tool_link
+from tests.stream.test_triaging import TOPICS, Partition, counted, of
 
-TOPICS = Topics("test", 4)
 FOOT: dict[str, Any] = {
     "kind": LinkKind.FOOT_CONNECTED,
     "session_id": "s1",
@@ -37,95 +31,52 @@ FOOT: dict[str, Any] = {
 Model = TypeVar("Model", bound=WireModel)
 
 
-class Partition:
-    """One partition of one agent's topic and its memory, without Kafka."""
+class Linking(Partition):
+    """One partition of the topic of one of the two agents."""
 
     def __init__(self, attempt: type[Attempt[Any]], key: str) -> None:
-        self.codec = EntryCodec()
-        self.memory: PartitionedMemory[HealthEntry] = PartitionedMemory(self.codec.decode)
+        super().__init__()
         self.topic = attempt.source
-        self.key = key.encode()
-        self.number = partition_for(self.key, TOPICS.partitions)
-        self.offset = 0
-        around = Surroundings(
-            TOPICS,
-            lambda _tenant_id, _project_id: (bundled_rules(), Policy()),
-            Origins(TOPICS.partitions),
-            self.codec,
-            lambda: NOW,
-        )
-        self.step = Deciding(around, attempt)
+        self.number = partition_for(key.encode(), TOPICS.partitions)
+        self.step = Deciding(self.around, attempt)
 
-    def record(self, value: bytes) -> ConsumerRecord:
-        """The next record of the partition."""
-        self.offset += 1
-        return ConsumerRecord(
-            topic=TOPICS.name(self.topic),
-            partition=self.number,
-            offset=self.offset,
-            timestamp=int(NOW.timestamp() * 1000),
-            timestamp_type=1,
-            key=self.key,
-            value=value,
-            checksum=None,
-            serialized_key_size=len(self.key),
-            serialized_value_size=len(value),
-            headers=(),
-        )
+    def record(self, value: bytes | None, at: datetime = NOW) -> ConsumerRecord:
+        record = super().record(value, at)
+        record.topic = TOPICS.name(self.topic)
+        return record
 
-    def records(self, *events: WireModel) -> list[ConsumerRecord]:
+    def told(self, *events: WireModel) -> list[ConsumerRecord]:
+        """The next records of the partition."""
         return [self.record(event.to_json()) for event in events]
 
-    def take(self, records: list[ConsumerRecord]) -> StepResult[HealthEntry]:
-        """One step, and what it changes kept."""
-        result = self.step(records, self.memory.view(self.number))
-        merged = {
-            key: (entry.revision, entry) for group in result.changes for key, entry in group.items() if entry
-        }
-        self.memory.merge(self.number, merged, NOW.timestamp())
-        return result
-
-    def run(self, records: list[ConsumerRecord]) -> list[Output]:
-        """All outputs of as many steps as it takes."""
-        outputs: list[Output] = []
-        while records:
-            result = self.take(records)
-            outputs += result.outputs
-            records = records[result.handled :]
-        return outputs
-
     def letters(self, value: bytes) -> list[tuple[bytes, bytes]]:
-        """Reason and text of the dead letters that a record with this value becomes."""
+        """Reason and detail of the dead letters that a record with this value becomes."""
         outputs = self.run([self.record(value)])
         assert {output.topic for output in outputs} <= {TOPICS.dead_letters(self.topic)}
         headers = [dict(output.headers) for output in outputs]
         return [(found["agrajag-dlq-reason"], found["agrajag-dlq-detail"]) for found in headers]
 
 
-def links_partition(event: SystemEvent | None = None) -> Partition:
+def links_partition(event: SystemEvent | None = None) -> Linking:
     event = event or a_system_event()
-    return Partition(LinksAttempt, link_key(event.tenant_id, event.link_id))
+    return Linking(LinksAttempt, link_key(event.tenant_id, event.link_id))
 
 
-def link_partition() -> Partition:
-    return Partition(LinkAttempt, tool_key("acme", "search"))
+def link_partition() -> Linking:
+    return Linking(LinkAttempt, tool_key("acme", "search"))
 
 
-def of(topic: Topic, model: type[Model], outputs: Iterable[Output]) -> list[Model]:
-    """The records that went to a topic."""
-    return [model.from_json(one.value or b"") for one in outputs if one.topic == TOPICS.name(topic)]
-
-
-def counted(name: str, **labels: str) -> float:
-    return REGISTRY.get_sample_value(name, labels) or 0
+def values(topic: Topic, model: type[Model], outputs: Iterable[Output]) -> list[Model]:
+    """What went to a topic."""
+    return [model.from_json(output.value or b"") for output in of(topic, outputs)]
 
 
 def test_an_event_becomes_a_record_under_the_key_of_each_tool_and_the_same_again_when_repeated() -> None:
     partition = links_partition()
-    records = partition.records(a_system_event(tool_names=("search", "a|b")))
+    records = partition.told(a_system_event(tool_names=("search", "a|b")))
     outputs = partition.run(records)
     assert [output.key for output in outputs] == [b"acme|search", b"acme|a%7Cb"]
-    assert [one.tool_name for one in of(Topic.TOOL_LINKS, ToolLink, outputs)] == ["search", "a|b"]
+    assert [one.tool_name for one in values(Topic.TOOL_LINKS, ToolLink, outputs)] == ["search", "a|b"]
     assert dict(outputs[0].headers)["ce_type"] == b"agrajag.tool-link.v1"
     assert partition.run(records) == outputs
     assert len(partition.memory) == 0
@@ -175,7 +126,7 @@ def test_names_that_a_foot_cannot_carry_are_dropped_and_counted() -> None:
     event = a_system_event(**FOOT | {"tool_names": ("client_files", "search", "search")})
     partition = links_partition(event)
     before = counted("agrajag_repairs_total", kind="tool_names_dropped")
-    (one,) = of(Topic.TOOL_LINKS, ToolLink, partition.run(partition.records(event)))
+    (one,) = values(Topic.TOOL_LINKS, ToolLink, partition.run(partition.told(event)))
     assert (one.tool_name, one.scope, one.scope_id) == ("client_files", Scope.SESSION, "s1")
     assert counted("agrajag_repairs_total", kind="tool_names_dropped") - before == 1
 
@@ -183,13 +134,13 @@ def test_names_that_a_foot_cannot_carry_are_dropped_and_counted() -> None:
 def test_a_user_of_any_name_in_an_event_is_nobody() -> None:
     partition = links_partition()
     value = a_system_event().to_json().replace(b'"seq"', b'"userId":"_system","seq"')
-    assert partition.run([partition.record(value)]) == partition.run(partition.records(a_system_event()))
+    assert partition.run([partition.record(value)]) == partition.run(partition.told(a_system_event()))
 
 
 def test_events_of_many_tools_go_out_in_several_steps() -> None:
     partition = links_partition()
     names = tuple(f"tool-{number}" for number in range(500))
-    records = partition.records(*(a_system_event(event_id=f"e{n}", tool_names=names) for n in range(90)))
+    records = partition.told(*(a_system_event(event_id=f"e{n}", tool_names=names) for n in range(90)))
     handled, sent = [], 0
     while records:
         result = partition.take(records)
@@ -205,7 +156,7 @@ def test_an_event_on_the_wrong_partition_is_sent_on_under_the_key_of_its_link() 
     elsewhere = next(
         name for name in map(str, range(99)) if partition_for(f"acme|{name}".encode(), 4) != partition.number
     )
-    (copy,) = partition.run(partition.records(a_system_event(link_id=elsewhere)))
+    (copy,) = partition.run(partition.told(a_system_event(link_id=elsewhere)))
     assert (copy.topic, copy.key) == (TOPICS.name(Topic.SYSTEM_EVENTS), f"acme|{elsewhere}".encode())
 
 
@@ -215,16 +166,16 @@ def test_a_record_of_a_tool_changes_its_document_and_each_effect_is_counted() ->
     before = {effect: counted("agrajag_links_total", effect=effect) for effect in effects}
     opened, closed = a_tool_link(), a_tool_link(kind=LinkKind.MCP_CLOSED, seq=2)
     for event, status in ((opened, Status.OK), (closed, Status.DOWN), (a_tool_link(seq=3), Status.OK)):
-        (health,) = of(Topic.HEALTH_CHANGED, ToolHealth, partition.run(partition.records(event)))
+        (health,) = values(Topic.HEALTH_CHANGED, ToolHealth, partition.run(partition.told(event)))
         assert health.status is status
-    assert partition.run(partition.records(closed)) == []
+    assert partition.run(partition.told(closed)) == []
     after = {effect: counted("agrajag_links_total", effect=effect) - before[effect] for effect in effects}
     assert after == dict.fromkeys(effects, 1)
 
 
 def test_a_repeated_record_publishes_the_standing_document_again() -> None:
     partition = link_partition()
-    records = partition.records(a_tool_link(), a_tool_link(kind=LinkKind.MCP_CLOSED, seq=2))
+    records = partition.told(a_tool_link(), a_tool_link(kind=LinkKind.MCP_CLOSED, seq=2))
     first = partition.run(records)
     before = counted("agrajag_repeats_total", topic="tool-links")
     assert partition.run(records) == first
@@ -238,7 +189,7 @@ def test_a_repeated_record_publishes_the_standing_document_again() -> None:
 def test_a_connection_beyond_the_cap_is_counted() -> None:
     partition = link_partition()
     before = counted("agrajag_connections_forgotten_total")
-    partition.run(partition.records(*(a_tool_link(connection_id=f"pod-{n}") for n in range(102))))
+    partition.run(partition.told(*(a_tool_link(connection_id=f"pod-{n}") for n in range(102))))
     assert counted("agrajag_connections_forgotten_total") - before == 2
 
 
