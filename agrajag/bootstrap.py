@@ -229,11 +229,14 @@ def data_directory(path: Path) -> "DataDirectory":
     return DataDirectory(path)
 
 
-def free_port() -> int:
-    """A loopback port on which nobody listens now."""
+def free_ports(count: int) -> list[int]:
+    """Different loopback ports on which nobody listens now."""
     with _extra("embedded"):
         from agrajag.embedded.ports import pick_free
-    return pick_free()
+    ports: list[int] = []
+    while len(ports) < count:
+        ports.append(pick_free(ports))
+    return ports
 
 
 def start_role(role: str, environment: Mapping[str, str], log_file: Path, lock_fd: int) -> "Child":

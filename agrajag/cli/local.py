@@ -64,7 +64,8 @@ class Plan:
 
     def monitored(self, variables: Mapping[str, str]) -> dict[str, str]:
         """The same with a free port for each role that was given none, so that it can be said where they listen."""
-        ports = {name: str(bootstrap.free_port()) for name in _MONITOR_PORTS.values()}
+        names = _MONITOR_PORTS.values()
+        ports = dict(zip(names, map(str, bootstrap.free_ports(len(names))), strict=True))
         given = {name: value for name, value in variables.items() if (name, value) not in _UNSAID}
         return ports | given
 
