@@ -14,11 +14,13 @@ from tests.waiting import eventually_blocking
 ROOT = Path(__file__).parents[2]
 
 
+FREE_PORTS = {"AGRAJAG_MONITOR_WORKER_PORT": "0", "AGRAJAG_MONITOR_SINK_PORT": "0"}
+
+
 def environment(variables: Mapping[str, str]) -> dict[str, str]:
     """This process's environment without any setting of Agrajag, and with these; ports that nobody else has."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("AGRAJAG_")}
-    ports = {"AGRAJAG_MONITOR_WORKER_PORT": "0", "AGRAJAG_MONITOR_SINK_PORT": "0"}
-    return {**inherited, **ports, **variables, "PYTHONPATH": str(ROOT)}
+    return {**inherited, **FREE_PORTS, **variables, "PYTHONPATH": str(ROOT)}
 
 
 def is_running(pid: int) -> bool:

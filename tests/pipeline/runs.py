@@ -26,6 +26,7 @@ from agrajag.wire.outputs import REVISION_HEADER
 from agrajag.wire.partition import partition_for
 from agrajag.wire.topic_admin import ensure_topics
 from agrajag.wire.topics import Topic
+from tests.cli.programs import FREE_PORTS
 from tests.kafka_reading import read_all
 from tests.pipeline.load import Event
 from tests.pipeline.process import PARTITIONS, Plan
@@ -79,7 +80,7 @@ class Run:
 
     def start_role(self, role: str, environment: dict[str, str]) -> "subprocess.Popen[bytes]":
         """Start a role by the command line that people use."""
-        return self.start_module(["agrajag", role], environment)
+        return self.start_module(["agrajag", role], FREE_PORTS | environment)
 
     def start_module(
         self, module: list[str], environment: dict[str, str] | None = None
