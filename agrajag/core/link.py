@@ -118,8 +118,10 @@ def joined(facet: LinkFacet, heard: Connection) -> LinkFacet:
 
 
 def _revives(draft: Draft, event: ToolLink, now: datetime) -> bool:
-    """Whether the event brings back a document that is gone."""
-    return event.kind in _OPENS and (draft.ended_at is None or now > draft.ended_at)
+    """Whether the event brings back a document that is gone: a connection that came up after that."""
+    if event.kind not in _OPENS or draft.is_deleted_since(now):
+        return False
+    return draft.ended_at is None or now > draft.ended_at
 
 
 def _ended(arrival: Arrival[ToolLink], draft: Draft | None, now: datetime) -> Linked:

@@ -234,6 +234,16 @@ def test_two_events_of_one_step_are_applied_to_one_draft() -> None:
     assert health.status is Status.DOWN
 
 
+def test_only_a_connection_after_a_person_has_deleted_a_document_brings_it_back() -> None:
+    links = Links()
+    links.put(None, commanded_at=at(5))
+    assert links.hear(UP, seq=1, occurred_at=at(5)) is LinkEffect.NOTHING
+    assert links.hear(CLOSED, seq=2, occurred_at=at(6)) is LinkEffect.NOTHING
+    assert links.entry().health is None
+    assert links.hear(UP, seq=3, occurred_at=at(6)) is LinkEffect.NOTED
+    assert links.health().status is Status.OK
+
+
 _SEQS = st.lists(st.booleans(), min_size=1, max_size=8)
 
 
