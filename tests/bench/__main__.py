@@ -10,7 +10,8 @@ from rich.console import Console
 from rich.table import Table
 
 from agrajag.embedded import EmbeddedKafka, EmbeddedStore
-from tests.bench import classify, latency, recovery, sink, worker
+from agrajag.logs import configure_logging
+from tests.bench import classify, latency, recovery, rounds, sink, worker
 
 RESULTS = Path(".bench/results.json")
 GOALS: dict[str, tuple[str, float]] = {
@@ -21,6 +22,7 @@ GOALS: dict[str, tuple[str, float]] = {
     "worker.storm_over_naive_faust": (">=", 20.0),
     "latency.p99_ms": ("<=", 15.0),
     "sink.over_bulk_upsert": (">=", 0.7),
+    "diagnosis.round_over_sdk": ("<=", 1.5),
 }
 
 
@@ -43,6 +45,7 @@ def shown(results: dict[str, float]) -> Table:
 async def measure(directory: Path) -> dict[str, float]:
     """Every benchmark, one after the other, on one broker and one store."""
     results = classify.measure()
+    results |= await rounds.measure()
     with EmbeddedKafka(directory / "kafka") as kafka, EmbeddedStore(directory / "store") as store:
         results |= await latency.measure(kafka.bootstrap_servers, directory)
         results |= await worker.measure(kafka.bootstrap_servers, directory)
@@ -53,6 +56,7 @@ async def measure(directory: Path) -> dict[str, float]:
 
 def main() -> int:
     """Measure, write, show. A goal that is missed is shown as missed; only a failure to measure fails."""
+    configure_logging("warning")
     with tempfile.TemporaryDirectory(prefix="agrajag-bench-") as directory:
         results = asyncio.run(measure(Path(directory)))
     RESULTS.parent.mkdir(exist_ok=True)

@@ -1,0 +1,109 @@
+"""What a round of a model costs through the harness, beside the same round on the SDK's own tool runner."""
+
+import asyncio
+import gc
+import json
+import os
+import sys
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+import anthropic
+from anthropic.lib.tools import BetaAsyncBuiltinFunctionTool
+from anthropic.types.beta import BetaToolParam
+
+from agrajag.harness import Model, ModelAccess, connect, run_agent
+from tests.harness.replies import Message, calls, text, use
+from tests.harness.runs import SCHEMA, TASK, Looking, Recorded, context
+from tests.harness.scripted_model import KEY, Request, ScriptedModel
+
+RUNS = 60
+TURNS = 7
+_SERVE = "serve"
+
+
+async def measure() -> dict[str, float]:
+    """`diagnosis.round_over_sdk`: the CPU of a run of two rounds and a tool call through the harness, over the SDK's.
+
+    The model answers at once and is another process, so that only the client's side is measured.
+    """
+    async with _model_process() as url:
+        model = connect(ModelAccess("scripted", url, KEY))
+        assert isinstance(model, Model)
+        bare = anthropic.AsyncAnthropic(api_key=KEY, base_url=url, max_retries=0)
+        async with model, bare:
+            harness_us, sdk_us = await _best_of(lambda: _through_harness(model), lambda: _through_sdk(bare))
+    return {"diagnosis.round_us": harness_us, "diagnosis.round_over_sdk": harness_us / sdk_us}
+
+
+async def _through_harness(model: Model) -> None:
+    result = await run_agent(model, context(), TASK, [Looking().tool()], Recorded())
+    assert (result.texts, result.tool_calls) == (("done",), 1)
+
+
+class _BareTool(BetaAsyncBuiltinFunctionTool):
+    def to_dict(self) -> BetaToolParam:
+        return {"type": "custom", "name": "look", "description": "Look at a place.", "input_schema": SCHEMA}
+
+    async def call(self, input: object) -> str:  # noqa: A002 - the SDK's name
+        return json.dumps({"seen": "nothing unusual"})
+
+
+async def _through_sdk(client: anthropic.AsyncAnthropic) -> None:
+    runner = client.beta.messages.tool_runner(
+        model="scripted",
+        max_tokens=TASK.max_tokens,
+        system=TASK.system,
+        messages=[{"role": "user", "content": TASK.user}],
+        tools=[_BareTool()],
+        thread=False,
+    )
+    assert (await runner.until_done()).stop_reason == "end_turn"
+
+
+async def _best_of(*works: Callable[[], Awaitable[None]]) -> list[float]:
+    """The shortest of several turns of each, in µs of this process's CPU for one round."""
+    best = [float("inf")] * len(works)
+    gc.collect()
+    for turn in range(TURNS + 1):
+        for number, work in enumerate(works):
+            started = time.process_time()
+            for _ in range(RUNS):
+                await work()
+            if turn:  # the first one is for the caches
+                best[number] = min(best[number], time.process_time() - started)
+    return [seconds / RUNS / 2 * 1e6 for seconds in best]
+
+
+@asynccontextmanager
+async def _model_process() -> AsyncIterator[str]:
+    """A scripted model as a process of its own; ends when its input does."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        *("-m", "tests.bench.rounds", _SERVE),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        yield (await process.stdout.readline()).decode().strip()
+    finally:
+        process.stdin.close()
+        await process.wait()
+
+
+def _answer(request: Request) -> Message:
+    return calls(use("call-1", place="x")) if len(request.body["messages"]) == 1 else text("done")
+
+
+async def _serve() -> None:
+    async with ScriptedModel(_answer) as server:
+        print(server.url, flush=True)
+        await asyncio.to_thread(sys.stdin.read)
+
+
+if __name__ == "__main__" and sys.argv[1:] == [_SERVE]:
+    asyncio.run(_serve())
