@@ -8,12 +8,14 @@ lives on in the cooldown that claims it; no error joins it any more.
 """
 
 import asyncio
+import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import structlog
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
+from aiokafka.errors import KafkaError
 
 from agrajag.errors import InputError, PermanentError, TransientError
 from agrajag.model.health import HealthEntry, ToolHealth
@@ -35,6 +37,9 @@ log = structlog.get_logger(__name__)
 
 REBUILDER = "agrajag/rebuild"
 _AT_A_TIME = 1_000
+_COORDINATOR_SECONDS = 30.0
+_LOOK_AGAIN_SECONDS = 0.2
+_MEMBERS = 5  # the place of a group's members in the client's answer
 
 
 class Rebuilt(NamedTuple):
@@ -187,15 +192,27 @@ class Rebuilding:
             await asyncio.gather(*pending)
 
     async def _refuse_workers(self) -> None:
-        async with admin_client(self._connection) as admin:
-            with kafka_errors(f"looking at the group {self._group}"):
-                (response,) = await admin.describe_consumer_groups([self._group])
-        members = sum(len(group[5]) for group in response.groups)
+        with kafka_errors(f"looking at the group {self._group}"):
+            members = await self._members()
         if members:
             raise PermanentError(
                 f"{members} members of the group {self._group} are at work: stop the workers, then rebuild "
                 "(one that was killed counts until its session is over)"
             )
+
+    async def _members(self) -> int:
+        deadline = time.monotonic() + _COORDINATOR_SECONDS
+        async with admin_client(self._connection) as admin:
+            while True:
+                try:
+                    (response,) = await admin.describe_consumer_groups([self._group])
+                except KafkaError as error:
+                    # Brokers that never had a group begin to keep groups when they are first asked for one.
+                    if not error.retriable or time.monotonic() > deadline:
+                        raise
+                    await asyncio.sleep(_LOOK_AGAIN_SECONDS)
+                else:
+                    return sum(len(group[_MEMBERS]) for group in response.groups)
 
     async def _refuse_lag(self) -> None:
         places = [

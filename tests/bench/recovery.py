@@ -90,44 +90,53 @@ async def _write_table(run: Run, documents: int) -> None:
 
 def _healths(count: int) -> Iterator[ToolHealth]:
     """Documents of ordinary size: a cooldown, a status, and three changes of status in the past."""
-    now = datetime.now(UTC).replace(microsecond=0)
+    document = _document(datetime.now(UTC).replace(microsecond=0))
     for number in range(count):
-        history = tuple(
-            HistoryEntry(
-                at=now - timedelta(hours=age),
-                last_at=now - timedelta(hours=age),
-                status=status,
-                classification=Classification.TECHNICALLY_BROKEN,
-                note="connection refused: the backend does not listen",
-                by="agrajag-checker",
-            )
-            for age, status in enumerate((Status.DOWN, Status.OK, Status.DOWN))
-        )
-        yield ToolHealth(
-            revision=int(now.timestamp() * 1_000) + number,
+        yield document.with_changes(
+            revision=document.revision + number,
             tenant_id=f"tenant-{number % 50}",
-            scope=Scope.PROJECT,
             scope_id=f"project-{number // 5_000}",
             tool_name=f"tool-{number % 5_000}",
-            verdict=VerdictFacet(
-                status=Status.DOWN,
-                since=now,
-                expected_recovery_at=now + timedelta(minutes=5),
-                classification=Classification.TECHNICALLY_BROKEN,
-                note=history[0].note,
-                by="agrajag-checker",
-                evidence_at=now,
-            ),
-            cooldowns=(
-                Cooldown(
-                    error_signature="connect-refused",
-                    next_spawn_allowed_at=now + timedelta(minutes=5),
-                    last_classification=Classification.TECHNICALLY_BROKEN,
-                    last_triggered_at=now,
-                ),
-            ),
-            history=history,
             counters=HealthCounters(errors=number % 1_000, suppressed=number % 900),
-            created_at=now,
-            updated_at=now,
         )
+
+
+def _document(now: datetime) -> ToolHealth:
+    broken, note = Classification.TECHNICALLY_BROKEN, "connection refused: the backend does not listen"
+    recovery = now + timedelta(minutes=5)
+    past = [
+        (now - timedelta(hours=age), status)
+        for age, status in enumerate((Status.DOWN, Status.OK, Status.DOWN))
+    ]
+    return ToolHealth(
+        revision=int(now.timestamp() * 1_000),
+        tenant_id="tenant",
+        scope=Scope.PROJECT,
+        scope_id="project",
+        tool_name="tool",
+        verdict=VerdictFacet(
+            status=Status.DOWN,
+            since=now,
+            expected_recovery_at=recovery,
+            classification=broken,
+            note=note,
+            by="agrajag-checker",
+            evidence_at=now,
+        ),
+        cooldowns=(
+            Cooldown(
+                error_signature="connect-refused",
+                next_spawn_allowed_at=recovery,
+                last_classification=broken,
+                last_triggered_at=now,
+            ),
+        ),
+        history=tuple(
+            HistoryEntry(
+                at=at, last_at=at, status=status, classification=broken, note=note, by="agrajag-checker"
+            )
+            for at, status in past
+        ),
+        created_at=now,
+        updated_at=now,
+    )

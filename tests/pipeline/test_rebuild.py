@@ -9,15 +9,20 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
+from aiokafka import AIOKafkaProducer
 from aiokafka.admin import AIOKafkaAdminClient, NewPartitions
 
 from agrajag.embedded import EmbeddedKafka, EmbeddedStore
+from agrajag.errors import ConfigError
 from agrajag.model.enums import Scope, Status
 from agrajag.model.health import HealthEntry
 from agrajag.model.keys import health_key, parts, tool_key
 from agrajag.store import Store
-from agrajag.stream.table import BIRTH_KEY
+from agrajag.stream.rebuilding import Rebuilding, Rebuilt
+from agrajag.stream.table import BIRTH_KEY, refuse_lost_table
+from agrajag.wire.clients import KafkaConnection
 from agrajag.wire.partition import partition_for
+from agrajag.wire.tombstones import tombstone
 from agrajag.wire.topic_admin import ensure_topics
 from agrajag.wire.topics import TOPICS, Topic, Topics
 from tests.builders import a_success, an_error
@@ -103,6 +108,26 @@ async def test_a_lost_table_is_rebuilt_while_the_store_says_down_and_the_next_su
         success = a_success(event_id="s1", occurred_at=now())
         await run.send([Sent(success.to_json(), b"acme|search", topic=Topic.TOOL_CALL_SUCCESSES)])
         await run.settled(lambda: store_says(Status.OK))
+
+
+async def test_where_nothing_is_left_to_rebuild_the_table_is_begun_once(run: Run) -> None:
+    changed = run.plan.topics.name(Topic.HEALTH_CHANGED)
+    changelog = run.plan.topics.name(Topic.HEALTH_CHANGELOG)
+    async with AIOKafkaProducer(bootstrap_servers=run.plan.bootstrap_servers) as producer:
+        gone = tombstone(changed, SEARCH.encode(), 5)
+        await producer.send_and_wait(changed, key=gone.key, headers=list(gone.headers))
+        await producer.send_and_wait(changed, b"{}", SEARCH.encode())
+        await producer.send_and_wait(changed, b"{}", b"no key of a document")
+    connection = KafkaConnection(run.plan.bootstrap_servers)
+    with pytest.raises(ConfigError, match="the table was lost"):
+        await refuse_lost_table(changelog, changed, **connection.client_options())
+    for _ in range(2):
+        rebuilding = Rebuilding(
+            connection, run.plan.topics, group=run.plan.prefix, sources=[Topic.TOOL_CALL_ERRORS], tell=print
+        )
+        assert await rebuilding.run() == Rebuilt(0, 0, 0, 0, unreadable=2)
+    await refuse_lost_table(changelog, changed, **connection.client_options())
+    assert [record.key for record in await run.read(changelog)] == [BIRTH_KEY]
 
 
 @pytest.mark.slow

@@ -13,12 +13,26 @@ KEY = KEYS[0]
 HOME = right_partition(KEY, PARTITIONS)
 ELSEWHERE = (HOME + 1) % PARTITIONS
 
+
+def _copies(revisions: list[int], gone: list[bool], partitions: list[int]) -> dict[int, Copy]:
+    return {
+        partition: Copy(revision, 0, is_gone)
+        for revision, is_gone, partition in zip(revisions, gone, partitions, strict=True)
+    }
+
+
+# No two copies of a key are of one revision: one that moves is given a higher one.
 copies = st.dictionaries(
     st.sampled_from(KEYS),
-    st.dictionaries(
-        st.integers(0, PARTITIONS - 1), st.builds(Copy, st.integers(1, 9), st.just(0), st.booleans())
+    st.integers(1, PARTITIONS).flatmap(
+        lambda count: st.builds(
+            _copies,
+            st.lists(st.integers(1, 9), min_size=count, max_size=count, unique=True),
+            st.lists(st.booleans(), min_size=count, max_size=count),
+            st.permutations(range(PARTITIONS)).map(lambda found: found[:count]),
+        )
     ),
-).map(lambda found: {key: held for key, held in found.items() if held})
+)
 
 
 def placed(found: Copies) -> Copies:
@@ -29,21 +43,38 @@ def placed(found: Copies) -> Copies:
     }
 
 
-def carried_out(made: Plan, changed: Copies, changelog: Copies) -> tuple[Copies, Copies]:
-    """What the topics hold after the plan."""
-    after = [{key: dict(held) for key, held in topic.items()} for topic in (changed, changelog)]
+def writes_of(made: Plan, changed: Copies) -> list[tuple[int, bytes, int, Copy]]:
+    """The records that the plan asks for, in their order: topic (0: documents, 1: entries), key, partition, record."""
     places = {
         (partition, copy.offset): key for key, held in changed.items() for partition, copy in held.items()
     }
-    for place, wanted in made.documents.items():
-        key, copy = places[place], Copy(wanted.revision, 99, False)
-        if wanted.is_published:
-            after[0][key][wanted.partition] = copy
-        after[1].setdefault(key, {})[wanted.partition] = copy
-    for topic, old in zip(after, (made.old_documents, made.old_entries), strict=True):
-        for partition, key, revision in old:
-            topic[key][partition] = Copy(revision, 99, True)
-    return after[0], after[1]
+    wanted = [(places[place], one) for place, one in made.documents.items()]
+    new = [(key, one.partition, Copy(one.revision, 99, False), one.is_published) for key, one in wanted]
+    return [
+        *((0, key, partition, copy) for key, partition, copy, is_published in new if is_published),
+        *((1, key, partition, copy) for key, partition, copy, _ in new),
+        *((0, key, partition, Copy(revision, 99, True)) for partition, key, revision in made.old_documents),
+        *((1, key, partition, Copy(revision, 99, True)) for partition, key, revision in made.old_entries),
+    ]
+
+
+def carried_out(
+    made: Plan, changed: Copies, changelog: Copies, writes: int | None = None
+) -> tuple[Copies, Copies]:
+    """What the topics hold after the plan, or after its first `writes`."""
+    after = [{key: dict(held) for key, held in topic.items()} for topic in (changed, changelog)]
+    for topic, key, partition, copy in writes_of(made, changed)[:writes]:
+        after[topic].setdefault(key, {})[partition] = copy
+    return placed(after[0]), after[1]
+
+
+def living(documents: Copies) -> set[bytes]:
+    """The keys of which the newest copy is a document."""
+    return {
+        key
+        for key, held in documents.items()
+        if not max(held.values(), key=lambda copy: copy.revision).is_gone
+    }
 
 
 @given(copies, copies)
@@ -72,6 +103,18 @@ def test_after_it_each_living_document_stands_once_and_its_entry_beside_it_is_no
         ):
             assert not entries[key][home].is_gone
             assert entries[key][home].revision >= documents[key][home].revision >= newest
+
+
+@given(copies, copies, st.integers(0, 12))
+def test_a_run_that_was_cut_short_has_lost_no_document_and_is_finished_by_another(
+    changed: Copies, changelog: Copies, writes: int
+) -> None:
+    changed = placed(changed)
+    half_done = carried_out(plan(changed, changelog, PARTITIONS), changed, changelog, writes)
+    after = carried_out(plan(*half_done, PARTITIONS), *half_done)
+    assert living(half_done[0]) == living(after[0])
+    assert living(changed) <= living(after[0])
+    assert plan(*after, PARTITIONS) == Plan()
 
 
 def test_a_lost_table_is_written_with_the_revisions_that_were_published() -> None:
