@@ -22,3 +22,8 @@ shown = _Brief().repr
 def field_name(name: object) -> str:
     """The name of a field as it stands in a document, which may be no text at all."""
     return name[:MAX_NAME] if isinstance(name, str) and name and name.isprintable() else shown(name)
+
+
+def visible(text: str) -> str:
+    """The text with what cannot be seen, line ends too, spelled out."""
+    return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text)

@@ -18,6 +18,7 @@ from urllib.parse import unquote_to_bytes
 from pydantic import TypeAdapter, ValidationError
 
 from agrajag.core.rules import Problem
+from agrajag.core.shown import visible
 from agrajag.documents.cascade import TENANT_LEVEL, DocumentName
 from agrajag.errors import ConfigError
 from agrajag.model.answers import MAX_CONTENT, DocumentPath
@@ -79,12 +80,12 @@ def read_directory(root: Path) -> DirectoryReading:
         try:
             content = read_text(root / file)
         except (OSError, ValueError) as error:
-            reading.problems.append(Problem(_visible(file), None, "file", _told(error)))
+            reading.problems.append(Problem(visible(str(file)), None, "file", _told(error)))
             reading.refused.add(name)
             continue
         if name in reading.documents or name in reading.refused:
             reading.problems.append(
-                Problem(_visible(file), None, "path", f"{name} stands twice in the directory")
+                Problem(visible(str(file)), None, "path", f"{name} stands twice in the directory")
             )
         else:
             reading.documents[name] = content
@@ -157,7 +158,7 @@ class _Walk:
             yield shown
 
     def _refuse(self, shown: Path, reason: str) -> None:
-        self._reading.problems.append(Problem(_visible(shown), None, "file", reason))
+        self._reading.problems.append(Problem(visible(str(shown)), None, "file", reason))
 
 
 def _name(file: Path, reading: DirectoryReading) -> DocumentName | None:
@@ -173,10 +174,10 @@ def _name(file: Path, reading: DirectoryReading) -> DocumentName | None:
         )
     except ValidationError:
         problem = Problem(
-            _visible(file), None, "path", "has a name that is too long or holds what cannot be seen"
+            visible(str(file)), None, "path", "has a name that is too long or holds what cannot be seen"
         )
     except ValueError as error:
-        problem = Problem(_visible(file), None, "path", _told(error))
+        problem = Problem(visible(str(file)), None, "path", _told(error))
     else:
         reading.tenants.add(name.tenant_id)
         return name
@@ -208,8 +209,3 @@ def read_text(file: Path) -> str:
 
 def _told(error: Exception) -> str:
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
-
-
-def _visible(file: Path) -> str:
-    """The place of a file, with what cannot be seen or is no text spelled out."""
-    return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in str(file))

@@ -17,7 +17,7 @@ from agrajag.core.match import RuleSet
 from agrajag.core.policy import Policy
 from agrajag.core.rules import Problem
 from agrajag.documents.cascade import Cascade, DocumentName
-from agrajag.documents.directory import DirectoryReading, directory_state, read_directory
+from agrajag.documents.directory import DirectoryReading, FileState, directory_state, read_directory
 from agrajag.documents.records import DocumentTable
 from agrajag.documents.rulebook import Rulebook
 from agrajag.documents.topic import follow_documents, read_documents
@@ -110,9 +110,10 @@ class LiveDocuments:
             try:
                 state = await asyncio.to_thread(directory_state, directory)
                 if state == seen and state != taken:
-                    self._in_directory = await asyncio.to_thread(read_directory, directory)
-                    self._changed.set()
-                    taken = state
+                    reading = await asyncio.to_thread(_read_unchanged, directory, state)
+                    if reading is not None:
+                        self._in_directory, taken = reading, state
+                        self._changed.set()
                 seen = state
             except ConfigError as error:
                 if seen is not None:
@@ -158,6 +159,12 @@ class LiveDocuments:
             )
         if len(new) > MAX_LOGGED:
             log.warning("document_faults_not_shown", kind=kind, count=len(new) - MAX_LOGGED)
+
+
+def _read_unchanged(directory: Path, state: Mapping[Path, FileState]) -> DirectoryReading | None:
+    """What the directory holds; None where it has changed since it was in `state`."""
+    reading = read_directory(directory)
+    return reading if directory_state(directory) == state else None
 
 
 def _contents(table: DocumentTable) -> dict[DocumentName, str]:
