@@ -3,6 +3,8 @@
 import asyncio
 from datetime import UTC, datetime
 
+import pytest
+
 from agrajag.documents.cascade import Cascade, DocumentName
 from agrajag.documents.pushing import planned_push, push
 from agrajag.documents.rulebook import Rulebook
@@ -90,6 +92,7 @@ def _whole_hashes() -> dict[str, set[str]]:
     }
 
 
+@pytest.mark.slow
 async def test_reloading_under_load_no_event_is_judged_by_half_a_rule_set(run: Run) -> None:
     run.start()
     await _answer(run, "started")
