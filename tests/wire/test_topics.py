@@ -50,17 +50,17 @@ def test_a_name_of_another_installation_is_not_known(name: str) -> None:
     assert Topics("acme").topic(name) is None
 
 
-@pytest.mark.parametrize("topic", CO_PARTITIONED)
+@pytest.mark.parametrize("topic", sorted(CO_PARTITIONED))
 def test_what_the_worker_joins_has_one_partition_count(topic: Topic) -> None:
     assert PLANNED[f"acme.{topic}.v1"].partitions == 7
 
 
-@pytest.mark.parametrize("topic", INPUTS)
+@pytest.mark.parametrize("topic", sorted(INPUTS))
 def test_inputs_of_the_worker_are_stamped_by_the_broker(topic: Topic) -> None:
     assert PLANNED[f"acme.{topic}.v1"].config["message.timestamp.type"] == "LogAppendTime"
 
 
-@pytest.mark.parametrize("topic", INPUTS)
+@pytest.mark.parametrize("topic", sorted(INPUTS))
 def test_inputs_of_the_worker_are_measured_as_they_unpack(topic: Topic) -> None:
     assert PLANNED[f"acme.{topic}.v1"].config["compression.type"] == "uncompressed"
 
