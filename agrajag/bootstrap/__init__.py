@@ -1,0 +1,38 @@
+"""Connects the settings with the concrete parts: the only place that says which adapter stands behind which role.
+
+Each function imports what its role needs when it is called, so that a role runs without the libraries of the others,
+and a missing extra is one line that names it.
+"""
+
+from agrajag.bootstrap.asking import (
+    dead_letters,
+    documents_in_force,
+    past_errors,
+    push_documents,
+    read_documents,
+    send_command,
+)
+from agrajag.bootstrap.local import data_directory, embedded_kafka, embedded_store, free_ports, start_role
+from agrajag.bootstrap.sink import compare_store, run_sink
+from agrajag.bootstrap.topics import create_topics, refuse_unfit_topics
+from agrajag.bootstrap.worker import rebuild_tables, run_worker
+
+__all__ = [
+    "compare_store",
+    "create_topics",
+    "data_directory",
+    "dead_letters",
+    "documents_in_force",
+    "embedded_kafka",
+    "embedded_store",
+    "free_ports",
+    "past_errors",
+    "push_documents",
+    "read_documents",
+    "rebuild_tables",
+    "refuse_unfit_topics",
+    "run_sink",
+    "run_worker",
+    "send_command",
+    "start_role",
+]

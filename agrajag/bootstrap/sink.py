@@ -1,0 +1,55 @@
+"""The sink, and the comparison of the store with what it mirrors."""
+
+import asyncio
+import signal
+from typing import TYPE_CHECKING
+
+from agrajag.bootstrap.extras import extra
+from agrajag.bootstrap.monitor import monitored
+from agrajag.monitor.pulse import Pulse
+from agrajag.settings import Settings
+
+if TYPE_CHECKING:
+    from agrajag.sink import Books
+
+
+def run_sink(settings: Settings) -> int:
+    """Run a sink until SIGTERM or SIGINT, then 0. Brokers and a store that are away are waited for.
+
+    Raises ConfigError or PermanentError where waiting does not help.
+    """
+    with extra("worker"):
+        from agrajag import sink
+
+    async def until_stopped(pulse: Pulse) -> None:
+        mirroring = asyncio.create_task(
+            sink.run_sink(
+                settings.kafka.connection(),
+                settings.topics.topics(),
+                store_uri=settings.mongo.uri.get_secret_value(),
+                database=settings.mongo.database,
+                pulse=pulse,
+            )
+        )
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, mirroring.cancel)
+        try:
+            await mirroring
+        except asyncio.CancelledError:
+            return
+
+    with monitored(settings.monitor, settings.monitor.sink_port) as pulse:
+        asyncio.run(until_stopped(pulse))
+    return 0
+
+
+async def compare_store(settings: Settings, patience_seconds: float = 0.0) -> "Books":
+    """The store against the compacted topic that it mirrors; a sink that is behind is given some time."""
+    with extra("worker"):
+        from agrajag.sink import compare
+        from agrajag.store import Store
+    uri = settings.mongo.uri.get_secret_value()
+    async with await Store.open(uri, settings.mongo.database) as store:
+        connection, topics = settings.kafka.connection(), settings.topics.topics()
+        return await compare(connection, topics, store, patience_seconds=patience_seconds)
