@@ -108,6 +108,10 @@ def test_a_document_whose_link_is_not_as_it_must_be_is_found() -> None:
     assert problem_of(healing_problems=("k is DOWN",)) == "k is DOWN"
 
 
+def test_a_rule_of_a_tenant_that_nothing_was_judged_by_is_found() -> None:
+    assert problem_of(ruling_problems=("search was judged by fallback",)) == "search was judged by fallback"
+
+
 @pytest.mark.parametrize("jobs", [frozenset(), frozenset({"job-1", "job-2"})])
 def test_a_storm_with_no_job_or_two_is_found(jobs: frozenset[str]) -> None:
     told = f"the storm on search of acme has {len(jobs)} diagnosis jobs instead of 1"

@@ -7,7 +7,7 @@ import pytest
 
 from tests.cli.programs import running
 
-CLOSING_LINE = "2,431 in, 2,428 verdicts, 3 dead-lettered, 0 lost"
+CLOSING_LINE = "2,433 in, 2,430 verdicts, 3 dead-lettered, 0 lost"
 
 
 @pytest.mark.slow
@@ -24,6 +24,8 @@ def test_the_demo_loses_nothing_and_says_so(tmp_path: Path) -> None:
     assert lines[-1] == CLOSING_LINE
     assert "sent twice by their producer: 1" in lines
     assert "tools that a success healed: 1, that a person spoke about: 1" in lines
+    assert "rules that a tenant wrote while all this ran: 1" in lines
+    assert "ticket_search was judged by tool-exception-generic, and is by ticket-index-read-only" in demo.err
     assert "a call of crm_lookup succeeds: DOWN before, OK now" in demo.err
     assert "tools that went down with their connection: 3, came back with one: 2" in lines
     assert (
@@ -38,6 +40,7 @@ def test_the_demo_loses_nothing_and_says_so(tmp_path: Path) -> None:
     assert rows["geo_lookup"][1:5] == ["magrathea", "PROJECT", "DOWN", "TECHNICALLY_BROKEN"]
     assert rows["crm_lookup"][1:5] == ["sirius", "PROJECT", "OK", "TECHNICALLY_BROKEN"]
     assert rows["map_search"][1:5] == ["magrathea", "PROJECT", "DOWN", "INTERMITTENT"]
+    assert rows["ticket_search"][1:6] == ["sirius", "PROJECT", "OK", "INTERMITTENT,", "UNCLEAR"]
     assert rows["client_file_read"][2] == "SESSION"
     assert rows["client_file_write"][1:4] == ["magrathea", "SESSION", "OK"]
     assert rows["wine_cellar"][1:4] == ["milliways", "PROJECT", "DOWN"]

@@ -29,8 +29,8 @@ class Readings:
     `sent` is what the broker acknowledged to the producer, `received` what stands in the input topic, `republished` how
     many copies to the right partition stand beside it. `job_ids` are those of each trouble on the jobs topic, `storms`
     the troubles that must have one job. `link_problems` has a line for each document whose link is not as it must be,
-    `healing_problems` for each that a success or a person has not changed as they should, `store_differences` for each
-    that is not the topic's.
+    `healing_problems` for each that a success or a person has not changed as they should, `ruling_problems` where a
+    tenant's rule was not followed, `store_differences` for each document that is not the topic's.
     """
 
     sent: Mapping[str, int]
@@ -43,6 +43,7 @@ class Readings:
     storms: frozenset[Trouble]
     link_problems: tuple[str, ...] = ()
     healing_problems: tuple[str, ...] = ()
+    ruling_problems: tuple[str, ...] = ()
     store_differences: tuple[str, ...] = ()
 
 
@@ -134,6 +135,7 @@ def _problems(readings: Readings) -> Iterator[str]:
         yield f"the documents have {counted:,} errors behind them, {wanted:,} were decided about"
     yield from readings.link_problems
     yield from readings.healing_problems
+    yield from readings.ruling_problems
     yield from readings.store_differences
     for storm in sorted(readings.storms):
         jobs = len(readings.job_ids.get(storm, ()))

@@ -36,6 +36,7 @@ class Ledger:
         self.received: Counter[str] = Counter()
         self.republished = 0
         self.verdicts: Counter[str] = Counter()
+        self.rule_ids: dict[str, str] = {}
         self.dead_letters: Counter[str] = Counter()
         self.job_ids: dict[Trouble, set[str]] = defaultdict(set)
         self.documents: dict[str, ToolHealth] = {}
@@ -74,7 +75,9 @@ class Ledger:
             self.dead_letters[identity_of(record.value, place)] += 1
 
     def _take_verdict(self, record: ConsumerRecord) -> None:
-        self.verdicts[decode(CheckResult, record).event_id] += 1
+        result = decode(CheckResult, record)
+        self.verdicts[result.event_id] += 1
+        self.rule_ids[result.event_id] = result.rule_id
 
     def _take_job(self, record: ConsumerRecord) -> None:
         job = decode(DiagnosisJob, record)

@@ -15,6 +15,7 @@ from agrajag.cli.demo.balance import Balance, Readings, Trouble, balance
 from agrajag.cli.demo.healing import HealingBooks, bundled_healing_steps, through_healing
 from agrajag.cli.demo.links import LinkBooks, bundled_link_steps, through_links
 from agrajag.cli.demo.reading import Follower, Ledger, following
+from agrajag.cli.demo.ruling import RulingBooks, through_ruling
 from agrajag.cli.demo.scenarios import Script, bundled_script
 from agrajag.cli.demo.sending import send
 from agrajag.cli.demo.showing import Counts, health_table, live_counts, progress_console
@@ -27,6 +28,7 @@ from agrajag.settings import ENV_PREFIX, Settings
 _THROUGH_SECONDS = 120.0
 _LINKS_SECONDS = 30.0
 _HEALING_SECONDS = 30.0
+_RULING_SECONDS = 30.0
 _STORE_SECONDS = 30.0
 _SETTINGS = {"AGRAJAG_POLICY_ANSWER_ALL": "true", "AGRAJAG_WORKER_TOLD_INTERVAL_SECONDS": "1"}
 
@@ -39,6 +41,8 @@ class _Run:
     ledger: Ledger
     links: LinkBooks
     healing: HealingBooks
+    ruling: RulingBooks
+    sent_twice: int
 
 
 def plan_of_demo(data_dir: Path, environment: Mapping[str, str]) -> Plan:
@@ -71,12 +75,12 @@ async def run_demo(plan: Plan, tell: Tell) -> Balance:
 def _show(run: _Run) -> None:
     console = result_console()
     console.print(health_table(run.ledger.documents, datetime.now(UTC)))
-    sent_twice = sum(1 for times in run.ledger.received.values() if times > 1)
     console.print(
-        f"\nsent twice by their producer: {sent_twice:,}"
+        f"\nsent twice by their producer: {run.sent_twice:,}"
         f"\nrepublished to their right partition: {run.ledger.republished:,}"
         f"\n{run.links}"
         f"\n{run.healing}"
+        f"\n{run.ruling}"
         f"\n{run.balance.closing_line}"
     )
 
@@ -91,9 +95,11 @@ async def _through(settings: Settings, script: Script, tell: Tell) -> _Run:
             await _follow(follower, sent, sending, len(records))
         finally:
             sending.cancel()
+        sent_twice = sum(1 for times in follower.ledger.received.values() if times > 1)
         links = await through_links(connection, topics, follower, bundled_link_steps(), tell, _LINKS_SECONDS)
         steps = bundled_healing_steps()
         healing = await through_healing(connection, topics, follower, steps, tell, _HEALING_SECONDS)
+        ruling = await through_ruling(settings, follower, script, sent, tell, _RULING_SECONDS)
         tell("comparing the store with its topic")
         differences = await _store_differences(settings)
         await follower.read_to_end()
@@ -109,9 +115,10 @@ async def _through(settings: Settings, script: Script, tell: Tell) -> _Run:
         storms=storms_of(script),
         link_problems=links.problems,
         healing_problems=healing.problems,
+        ruling_problems=ruling.problems,
         store_differences=differences,
     )
-    return _Run(balance(readings), ledger, links, healing)
+    return _Run(balance(readings), ledger, links, healing, ruling, sent_twice)
 
 
 async def _follow(
