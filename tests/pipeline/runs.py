@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -30,6 +29,7 @@ from tests.cli.programs import FREE_PORTS
 from tests.kafka_reading import read_all
 from tests.pipeline.load import Event
 from tests.pipeline.process import PARTITIONS, Plan
+from tests.servers import unmeasured
 from tests.waiting import eventually
 
 M = TypeVar("M", ToolHealth, HealthEntry)
@@ -92,7 +92,7 @@ class Run:
                 cwd=ROOT,
                 stdout=log,
                 stderr=subprocess.STDOUT,
-                env=os.environ | (environment or {}),
+                env=unmeasured() | (environment or {}),
             )
         self.processes.append(process)
         return process

@@ -12,6 +12,7 @@ from pathlib import Path
 from agrajag.sink import Group, run_sink
 from agrajag.wire.clients import KafkaConnection
 from agrajag.wire.topics import Topics
+from tests.servers import unmeasured
 
 SESSION_TIMEOUT_SECONDS = 1.5
 
@@ -49,6 +50,7 @@ async def a_sink_process(
         database,
         cwd=Path(__file__).parents[2],
         stdout=asyncio.subprocess.DEVNULL,
+        env=unmeasured(),
     )
 
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -18,6 +17,7 @@ from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 
 from agrajag.stream.table import BIRTH_KEY
 from tests.kafka_reading import read_all
+from tests.servers import unmeasured
 from tests.stream.counting import PARTITIONS, Count, Plan, group_of
 from tests.waiting import eventually
 
@@ -91,7 +91,7 @@ class Run:
                 cwd=ROOT,
                 stdout=log,
                 stderr=subprocess.STDOUT,
-                env={**os.environ, "PYTHONFAULTHANDLER": "1"},
+                env={**unmeasured(), "PYTHONFAULTHANDLER": "1"},
             )
         worker = Worker(plan, process, log_path)
         self.workers.append(worker)
