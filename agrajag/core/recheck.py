@@ -28,7 +28,7 @@ class Question(NamedTuple):
 
 
 def keys_from_scope_up(command: HealthCommand, user_id: str | None) -> list[str]:
-    """The key of the command's document, and of every wider one that speaks for it."""
+    """The key of the command's document, and of every wider one that speaks for it; none does where its ids misfit."""
     scope, scope_id = command.scope, command.scope_id
     caller = Caller(
         command.tenant_id,
@@ -37,7 +37,8 @@ def keys_from_scope_up(command: HealthCommand, user_id: str | None) -> list[str]
         scope_id if scope is Scope.SESSION else None,
     )
     keys = caller.keys(command.tool_name)
-    return keys[keys.index(health_key(command.tenant_id, scope, scope_id, command.tool_name)) :]
+    own = health_key(command.tenant_id, scope, scope_id, command.tool_name)
+    return keys[keys.index(own) :] if own in keys else [own]
 
 
 def question(present: Iterable[Draft], user_id: str | None, now: datetime, clock: datetime) -> Question:
