@@ -75,12 +75,14 @@ class LiveDocuments:
         return self.rulebook.effective(tenant_id, project_id)
 
     async def start(self) -> None:
-        """Return when all documents that were there at the call are in force.
+        """Return when all documents that were there at the call are in force. It may be called again before `run`.
 
         Raises ConfigError if the directory cannot be read, TransientError or PermanentError if the topic cannot.
         """
         if self._directory is not None:
             self._in_directory = await asyncio.to_thread(read_directory, self._directory)
+        await self._tables.aclose()
+        self._tables = follow_documents(self._connection, self._topics)
         self._on_topic = _contents(await anext(self._tables))
         await self._renew()
 

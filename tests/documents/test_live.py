@@ -89,6 +89,16 @@ async def test_what_stood_on_the_topic_is_in_force_after_the_start_and_changes_w
         await eventually(lambda: _own(live) == ["back"], 5)
 
 
+async def test_a_start_that_is_made_again_reads_everything_again(place: Place) -> None:
+    live = LiveDocuments(*place, Policy())
+    await live.start()
+    await live.start()
+    assert _own(live) == []
+    await _push(place, {rules_at("acme"): a_rule_file("meanwhile")})
+    async with _running(live):
+        assert _own(live) == ["meanwhile"]
+
+
 async def test_a_second_push_writes_nothing(place: Place) -> None:
     documents = {rules_at("acme"): a_rule_file("first"), settings_at("acme"): "agrajag.answer.all: true"}
     assert await _push(place, documents) == [Action.ADD, Action.ADD]
