@@ -4,8 +4,16 @@ Decisions use the event's own time, not the worker's clock, so that doing one ag
 """
 
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 
 MAX_EVENT_AGE = timedelta(hours=1)
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@lru_cache(maxsize=64)
+def appended_at(timestamp_ms: int) -> datetime:
+    """When the broker appended a record; those of one batch have it in common. OverflowError beyond year 9999."""
+    return EPOCH + timedelta(milliseconds=timestamp_ms)
 
 
 def milliseconds(moment: datetime) -> datetime:

@@ -221,8 +221,9 @@ class _Triage:
         until = self.now + span
         outcome = Outcome.MARKED if self._marks(rule, span) else Outcome.COOLING_DOWN
         unmarked = self._status_of(rule) is not self._status_asked_for(rule)
-        job = self._claimed(rule) if self._wants_diagnosis(rule) else None
-        undiagnosed = rule.classification is Classification.UNCLEAR and not self._wants_diagnosis(rule)
+        wants_diagnosis = self._wants_diagnosis(rule)
+        job = self._claimed(rule) if wants_diagnosis else None
+        undiagnosed = rule.classification is Classification.UNCLEAR and not wants_diagnosis
         self.target.put_cooldown(
             Cooldown(
                 error_signature=rule.signature,

@@ -8,7 +8,7 @@ from agrajag.core.lint import lint
 from agrajag.core.rules import Layer, Problem
 from agrajag.documents.cascade import Cascade
 from agrajag.documents.directory import read_directory, read_text
-from agrajag.documents.pushing import faults_of
+from agrajag.documents.pushing import faults_in
 from agrajag.documents.rule_files import bundled_layer, read_layer
 from agrajag.documents.rulebook import Rulebook
 
@@ -49,7 +49,8 @@ def _file(path: Path) -> Checked:
 
 def _directory(path: Path) -> Checked:
     reading = read_directory(path)
-    faults, rulebook = faults_of(reading.documents), Rulebook(Cascade(reading.documents))
+    rulebook = Rulebook(Cascade(reading.documents))
+    faults = faults_in(rulebook)
     layers: dict[str, Layer] = {}
     for owner in rulebook.cascade.owners({name.path for name in reading.documents}):
         layers |= {layer.source: layer for layer in rulebook.in_force(*owner).layers}

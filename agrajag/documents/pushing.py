@@ -48,8 +48,12 @@ class Faults(NamedTuple):
 
 def faults_of(documents: Mapping[DocumentName, str]) -> Faults:
     """What is wrong with documents, before anybody is judged by them."""
-    book = Rulebook(Cascade(documents))
-    return Faults((*book.problems, *_unreadable(documents)), book.warnings)
+    return faults_in(Rulebook(Cascade(documents)))
+
+
+def faults_in(book: Rulebook) -> Faults:
+    """The same of the documents behind a rulebook that is there already."""
+    return Faults((*book.problems, *_unreadable(book.cascade.documents)), book.warnings)
 
 
 def planned_push(

@@ -9,8 +9,7 @@ from abc import ABC, abstractmethod
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
-from functools import lru_cache
+from datetime import datetime
 from typing import ClassVar, Generic, TypeAlias, TypeVar
 
 import structlog
@@ -31,19 +30,20 @@ from agrajag.stream.memory import PartitionView
 from agrajag.stream.shadow_log import ShadowLog
 from agrajag.stream.steps import StepResult
 from agrajag.stream.telling import is_told_later
+from agrajag.wire.arrivals import arrived
 from agrajag.wire.cloudevents import EventType, binary_headers
 from agrajag.wire.dead_letters import dead_letter
 from agrajag.wire.origin import Origin, Origins
-from agrajag.wire.outputs import REVISION_HEADER, Output
+from agrajag.wire.outputs import Output
 from agrajag.wire.partition import partition_for
 from agrajag.wire.reasons import DeadLetterReason
+from agrajag.wire.tombstones import revision_header
 from agrajag.wire.topics import Topic, Topics
 
 log = structlog.get_logger(__name__)
 
 _GROUP_BYTES = BATCH_BYTES - 4_096
 _ROW_BYTES = 64  # what the record format adds to key and value, and a little more
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 Effective: TypeAlias = Callable[[str, str | None], tuple[RuleSet, Policy]]
 """The rules and the policy in force for a tenant and project."""
@@ -70,7 +70,7 @@ class Surroundings:
         headers = binary_headers(EventType.HEALTH_CHANGED, source, f"{key.decode()}|{entry.revision}")
         name = self.topics.name(Topic.HEALTH_CHANGED)
         if health is None:
-            headers = (*headers, (REVISION_HEADER, str(entry.revision).encode()))
+            headers = (*headers, revision_header(entry.revision))
             return [Output(name, key, None, headers, partition)]
         return [Output(name, key, self.codec.document(health), headers, partition)]
 
@@ -182,15 +182,7 @@ class Attempt(ABC, Generic[E]):
             self._republished += 1
             self._aside.append(around.origins.republished(record, key, right))
             return
-        arrival = Arrival(
-            event,
-            self.event_id(event) or str(origin),
-            origin.topic_partition,
-            origin.offset,
-            moment(record.timestamp),
-            record.timestamp,
-        )
-        self.decide(arrival)
+        self.decide(arrived(event, self.event_id(event), origin, record.timestamp))
 
     def _freeze(self) -> None:
         """Turn the drafts into changes. Raises where those of one tool do not fit into one record batch."""
@@ -304,9 +296,3 @@ class Deciding:
 
 def _place(record: ConsumerRecord) -> dict[str, object]:
     return {"topic": record.topic, "partition": record.partition, "offset": record.offset}
-
-
-@lru_cache(maxsize=64)
-def moment(timestamp_ms: int) -> datetime:
-    """When the broker appended a record; those of one batch have it in common."""
-    return _EPOCH + timedelta(milliseconds=timestamp_ms)

@@ -17,7 +17,7 @@ import structlog
 from aiokafka.errors import KafkaError
 from mode import CrashingSupervisor
 
-from agrajag.errors import AgrajagError, ConfigError, TransientError
+from agrajag.errors import ConfigError, TransientError
 from agrajag.monitor.dead_letter_share import watch_dead_letters
 from agrajag.stream.batches import BATCH_BYTES
 from agrajag.stream.credentials import faust_credentials
@@ -153,7 +153,7 @@ async def _first(task: "asyncio.Task[None]", stop: asyncio.Event) -> bool:
     return True
 
 
-def _told_passing(error: AgrajagError | KafkaError) -> str:
+def _told_passing(error: TransientError | KafkaError) -> str:
     """What went wrong, in words; raises `error` if waiting will not help."""
     if isinstance(error, KafkaError) and not error.retriable:
         raise error

@@ -98,7 +98,6 @@ class StrictOrder(Generic[V]):
         """`failpoint` is told each place between two parts; `topic_label` names a topic in the metrics."""
         self.app = app
         self.table = table
-        self._senders: dict[int, BatchSender] = {}
         self._failpoint = failpoint
         self._topic_label = topic_label
         self._locks: defaultdict[int, asyncio.Lock] = defaultdict(asyncio.Lock)
@@ -173,7 +172,8 @@ class StrictOrder(Generic[V]):
             return await self._carry_out(partition, step(self.table.view(partition)), is_current)
 
     async def _carry_out(self, partition: int, result: StepResult[V], is_current: Callable[[], bool]) -> bool:
-        producer, sender = self.app.sending(partition), self._sender(partition)
+        # All of one input partition goes through one producer, so that it stays in order.
+        producer, sender = self.app.sending(partition), BatchSender(partial(self.app.sending, partition))
         self._failpoint("after_compute")
         with _timed(metrics.Stage.OUTPUTS):
             outputs = await self._placed(producer, result.outputs)
@@ -213,10 +213,3 @@ class StrictOrder(Generic[V]):
             Chain(topic, partition, pack(producer.create_batch, rows))
             for (topic, partition), rows in places.items()
         ]
-
-    def _sender(self, partition: int) -> BatchSender:
-        """Sends what comes of one partition: all of it through one producer, so that it stays in order."""
-        sender = self._senders.get(partition)
-        if sender is None:
-            sender = self._senders[partition] = BatchSender(partial(self.app.sending, partition))
-        return sender

@@ -20,7 +20,7 @@ from agrajag.errors import ConfigError
 from agrajag.stream.batches import Row
 from agrajag.stream.fetches import FetchApp
 from agrajag.stream.memory import UNTOLD_HEADER, PartitionedMemory, PartitionView, revision_of
-from agrajag.wire.outputs import REVISION_HEADER
+from agrajag.wire.tombstones import revision_header
 
 log = structlog.get_logger(__name__)
 
@@ -93,7 +93,7 @@ class ChangelogTable(faust.Table[bytes, V], Generic[V]):
             for key, value in group.items():
                 if value is None:
                     revision = (view.revision(key) or 0) + 1
-                    row = Row(key, None, [(REVISION_HEADER, str(revision).encode())])
+                    row = Row(key, None, [revision_header(revision)])
                 else:
                     raw = self._encode(value)
                     revision = revision_of(raw)

@@ -6,14 +6,16 @@ A record that was sent on to its right partition stands in the topic twice; a re
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 import pydantic_core
 
+from agrajag.core.times import EPOCH, appended_at
 from agrajag.core.verdicts import Arrival
 from agrajag.errors import InputError
 from agrajag.model.events import ToolCallError
+from agrajag.wire.arrivals import arrived
 from agrajag.wire.clients import KafkaConnection
 from agrajag.wire.cloudevents import ReceivedHeaders, binary_attributes
 from agrajag.wire.codec import decode
@@ -23,7 +25,6 @@ from agrajag.wire.origin import Origin, Origins, ReceivedRecord, own_place
 from agrajag.wire.topics import Topic, Topics
 
 _TELL_EVERY = 5_000
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass
@@ -42,7 +43,7 @@ class Scanned:
     @property
     def oldest(self) -> datetime | None:
         """When the oldest record was appended."""
-        return None if self.oldest_ms is None else _moment(self.oldest_ms)
+        return None if self.oldest_ms is None else appended_at(self.oldest_ms)
 
 
 class SetAside(NamedTuple):
@@ -71,9 +72,7 @@ def arrival_of(record: ReceivedRecord, origin: Origin | None = None) -> Arrival[
     """The error in `record` as a worker takes it up. Raises InputError where it holds none."""
     origin = origin or own_place(record)
     event = decode(ToolCallError, record, origin)
-    event_id = event.event_id or str(origin)
-    at = _moment(record.timestamp)
-    return Arrival(event, event_id, origin.topic_partition, origin.offset, at, record.timestamp)
+    return arrived(event, event.event_id, origin, record.timestamp)
 
 
 @dataclass
@@ -109,7 +108,7 @@ class PastErrors:
 
     async def since(self, start: datetime) -> AsyncGenerator[Arrival[ToolCallError], None]:
         """Every readable error appended at `start` or later, each once. Raises as `find`."""
-        start_ms = (start - _EPOCH) // timedelta(milliseconds=1)
+        start_ms = (start - EPOCH) // timedelta(milliseconds=1)
         async with aclosing(self._records(self.topics.name(Topic.TOOL_CALL_ERRORS))) as records:
             async for record in records:
                 is_copy = self.origins.of(record) != own_place(record)
@@ -166,7 +165,3 @@ def _names_in(record: ReceivedRecord) -> list[object]:
         return names
     inner = tree.get("data") if isinstance(tree, dict) else None
     return names + [one.get("eventId") for one in (tree, inner) if isinstance(one, dict)]
-
-
-def _moment(timestamp_ms: int) -> datetime:
-    return _EPOCH + timedelta(milliseconds=timestamp_ms)

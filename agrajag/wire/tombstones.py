@@ -10,7 +10,12 @@ _MAX_REVISION = 2**53
 
 def tombstone(topic: str, key: bytes, revision: int, partition: int | None = None) -> Output:
     """The record that deletes what stands under `key` up to `revision`."""
-    return Output(topic, key, None, ((REVISION_HEADER, b"%d" % revision),), partition)
+    return Output(topic, key, None, (revision_header(revision),), partition)
+
+
+def revision_header(revision: int) -> tuple[str, bytes]:
+    """The header of a deletion up to `revision`."""
+    return REVISION_HEADER, b"%d" % revision
 
 
 def tombstone_revision(record: ReceivedRecord) -> int:

@@ -15,7 +15,7 @@ from agrajag.wire.clients import KafkaConnection
 from agrajag.wire.codec import decode
 from agrajag.wire.dead_letters import ID
 from agrajag.wire.origin import ORIGIN, own_place
-from agrajag.wire.outputs import REVISION_HEADER
+from agrajag.wire.tombstones import tombstone_revision
 from agrajag.wire.topics import Topic, Topics
 
 _POLL_MS = 200
@@ -86,7 +86,7 @@ class Ledger:
     def _take_document(self, record: ConsumerRecord) -> None:
         key = record.key.decode()
         document = None if record.value is None else decode(ToolHealth, record)
-        revision = int(dict(record.headers)[REVISION_HEADER]) if document is None else document.revision
+        revision = tombstone_revision(record) if document is None else document.revision
         if revision <= self._revisions.get(key, -1):
             return
         self._revisions[key] = revision
