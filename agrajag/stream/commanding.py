@@ -4,8 +4,6 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from aiokafka import ConsumerRecord
-
 from agrajag import metrics
 from agrajag.core.command import Commanded, command
 from agrajag.core.verdicts import Arrival, Repeat
@@ -13,11 +11,9 @@ from agrajag.model.answers import CommandResult, HealthCommand
 from agrajag.model.enums import CommandKind, CommandOutcome, Scope
 from agrajag.model.health import HealthEntry
 from agrajag.model.keys import tool_key
-from agrajag.stream.deciding import Attempt, Surroundings
+from agrajag.stream.deciding import Attempt, KeyedByTool, Surroundings
 from agrajag.stream.memory import PartitionView
 from agrajag.wire.cloudevents import EventType, binary_headers
-from agrajag.wire.codec import decode
-from agrajag.wire.origin import Origin
 from agrajag.wire.outputs import Output
 from agrajag.wire.topics import Topic
 
@@ -29,23 +25,16 @@ class _Decided(NamedTuple):
     commanded: Commanded
 
 
-class CommandAttempt(Attempt[HealthCommand]):
+class CommandAttempt(KeyedByTool, Attempt[HealthCommand]):
     """Decides about records of `health-commands`."""
 
     source = Topic.HEALTH_COMMANDS
+    model = HealthCommand
     emitter = "agrajag/command"
 
     def __init__(self, around: Surroundings, view: PartitionView[HealthEntry]) -> None:
         super().__init__(around, view)
         self._decided: list[_Decided] = []
-
-    def decode(self, record: ConsumerRecord, origin: Origin) -> HealthCommand:
-        """The command that a record gives."""
-        return decode(HealthCommand, record, origin)
-
-    def key(self, event: HealthCommand) -> str:
-        """That of its tool."""
-        return tool_key(event.tenant_id, event.tool_name)
 
     def event_id(self, event: HealthCommand) -> str | None:
         """The sender's own id."""

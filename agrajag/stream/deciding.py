@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import ClassVar, Generic, TypeAlias, TypeVar
+from typing import ClassVar, Generic, Protocol, TypeAlias, TypeVar
 
 import structlog
 from aiokafka import ConsumerRecord
@@ -24,6 +24,7 @@ from agrajag.errors import InputError
 from agrajag.model.health import HealthEntry
 from agrajag.model.jobs import DiagnosisJob
 from agrajag.model.keys import lane_key, parts, tool_key
+from agrajag.model.wire_model import WireModel
 from agrajag.stream.batches import BATCH_BYTES
 from agrajag.stream.entries import EntryCodec
 from agrajag.stream.memory import PartitionView
@@ -32,6 +33,7 @@ from agrajag.stream.steps import StepResult
 from agrajag.stream.telling import is_told_later
 from agrajag.wire.arrivals import arrived
 from agrajag.wire.cloudevents import EventType, binary_headers
+from agrajag.wire.codec import decode
 from agrajag.wire.dead_letters import dead_letter
 from agrajag.wire.origin import Origin, Origins
 from agrajag.wire.outputs import Output
@@ -49,7 +51,7 @@ Effective: TypeAlias = Callable[[str, str | None], tuple[RuleSet, Policy]]
 """The rules and the policy in force for a tenant and project."""
 
 
-E = TypeVar("E")
+E = TypeVar("E", bound=WireModel)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,8 @@ class Attempt(ABC, Generic[E]):
 
     source: ClassVar[Topic]
     """The topic that the agent reads."""
+    model: type[E]
+    """What its records hold."""
     emitter: ClassVar[str]
     """The CloudEvents source of what the agent sends."""
     may_tell_later: ClassVar[bool] = False
@@ -113,9 +117,9 @@ class Attempt(ABC, Generic[E]):
 
     # --- what an agent is about ---
 
-    @abstractmethod
     def decode(self, record: ConsumerRecord, origin: Origin) -> E:
         """The event that a record holds. InputError with a DeadLetterReason where it holds none."""
+        return decode(self.model, record, origin)
 
     @abstractmethod
     def key(self, event: E) -> str:
@@ -248,6 +252,23 @@ class Attempt(ABC, Generic[E]):
                 last_offset=offsets[-1],
             )
         self.count()
+
+
+class AboutATool(Protocol):
+    """What every record says that is about one tool."""
+
+    @property
+    def tenant_id(self) -> str: ...
+    @property
+    def tool_name(self) -> str: ...
+
+
+class KeyedByTool:
+    """An attempt over records about one tool each."""
+
+    def key(self, event: AboutATool) -> str:
+        """That of its tool."""
+        return tool_key(event.tenant_id, event.tool_name)
 
 
 class Deciding:

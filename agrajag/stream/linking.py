@@ -18,10 +18,9 @@ from agrajag.model.enums import LinkEffect, Scope
 from agrajag.model.events import SystemEvent, ToolLink
 from agrajag.model.health import HealthEntry
 from agrajag.model.keys import link_key, tool_key
-from agrajag.stream.deciding import Attempt, Surroundings, TooMuchError
+from agrajag.stream.deciding import Attempt, KeyedByTool, Surroundings, TooMuchError
 from agrajag.stream.memory import PartitionView
 from agrajag.wire.cloudevents import EventType, binary_headers
-from agrajag.wire.codec import decode
 from agrajag.wire.origin import Origin
 from agrajag.wire.outputs import Output
 from agrajag.wire.reasons import DeadLetterReason, RepairKind
@@ -37,6 +36,7 @@ class LinksAttempt(Attempt[SystemEvent]):
     """Makes records of `tool-links` of those of `system-events`."""
 
     source = Topic.SYSTEM_EVENTS
+    model = SystemEvent
     emitter = "agrajag/links"
 
     def __init__(self, around: Surroundings, view: PartitionView[HealthEntry]) -> None:
@@ -46,7 +46,7 @@ class LinksAttempt(Attempt[SystemEvent]):
 
     def decode(self, record: ConsumerRecord, origin: Origin) -> SystemEvent:
         """The event that a record holds; it says whom it concerns, and names a tool that can be about."""
-        event = decode(SystemEvent, record, origin)
+        event = super().decode(record, origin)
         scope = scope_of(event.kind)
         if not scope_id_of(event):
             raise InputError(
@@ -85,10 +85,11 @@ class LinksAttempt(Attempt[SystemEvent]):
         metrics.REPAIRS.labels(RepairKind.TOOL_NAMES_DROPPED).inc(self._foreign)
 
 
-class LinkAttempt(Attempt[ToolLink]):
+class LinkAttempt(KeyedByTool, Attempt[ToolLink]):
     """Decides about records of `tool-links`."""
 
     source = Topic.TOOL_LINKS
+    model = ToolLink
     emitter = "agrajag/link"
 
     def __init__(self, around: Surroundings, view: PartitionView[HealthEntry]) -> None:
@@ -98,14 +99,10 @@ class LinkAttempt(Attempt[ToolLink]):
 
     def decode(self, record: ConsumerRecord, origin: Origin) -> ToolLink:
         """What a record says about a tool."""
-        event = decode(ToolLink, record, origin)
+        event = super().decode(record, origin)
         if event.scope is not scope_of(event.kind) or not event.scope_id:
             raise InputError(DeadLetterReason.INVALID_FIELD, f"scope: {event.kind} is about another")
         return event
-
-    def key(self, event: ToolLink) -> str:
-        """That of its tool."""
-        return tool_key(event.tenant_id, event.tool_name)
 
     def event_id(self, event: ToolLink) -> str | None:
         """What the event of the link and the tool make together."""

@@ -3,39 +3,27 @@
 from collections import Counter
 from collections.abc import Iterable
 
-from aiokafka import ConsumerRecord
-
 from agrajag import metrics
 from agrajag.core.recover import Recovery, recover
 from agrajag.core.verdicts import Arrival, Repeat
 from agrajag.model.events import ToolCallSucceeded
 from agrajag.model.health import HealthEntry
-from agrajag.model.keys import tool_key
-from agrajag.stream.deciding import Attempt, Surroundings
+from agrajag.stream.deciding import Attempt, KeyedByTool, Surroundings
 from agrajag.stream.memory import PartitionView
-from agrajag.wire.codec import decode
-from agrajag.wire.origin import Origin
 from agrajag.wire.outputs import Output
 from agrajag.wire.topics import Topic
 
 
-class RecoverAttempt(Attempt[ToolCallSucceeded]):
+class RecoverAttempt(KeyedByTool, Attempt[ToolCallSucceeded]):
     """Decides about records of `tool-call-successes`."""
 
     source = Topic.TOOL_CALL_SUCCESSES
+    model = ToolCallSucceeded
     emitter = "agrajag/recover"
 
     def __init__(self, around: Surroundings, view: PartitionView[HealthEntry]) -> None:
         super().__init__(around, view)
         self._recoveries: Counter[Recovery] = Counter()
-
-    def decode(self, record: ConsumerRecord, origin: Origin) -> ToolCallSucceeded:
-        """The success that a record reports."""
-        return decode(ToolCallSucceeded, record, origin)
-
-    def key(self, event: ToolCallSucceeded) -> str:
-        """Its tool's."""
-        return tool_key(event.tenant_id, event.tool_name)
 
     def event_id(self, event: ToolCallSucceeded) -> str | None:
         """The producer's own id."""

@@ -4,8 +4,6 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from aiokafka import ConsumerRecord
-
 from agrajag import metrics
 from agrajag.core.check import check_result
 from agrajag.core.lookup import Caller
@@ -18,11 +16,9 @@ from agrajag.model.enums import Classification, Outcome
 from agrajag.model.events import ToolCallError
 from agrajag.model.health import HealthEntry, ToolHealth
 from agrajag.model.keys import tool_key
-from agrajag.stream.deciding import Attempt, Surroundings
+from agrajag.stream.deciding import Attempt, KeyedByTool, Surroundings
 from agrajag.stream.memory import PartitionView
 from agrajag.wire.cloudevents import EventType, binary_headers
-from agrajag.wire.codec import decode
-from agrajag.wire.origin import Origin
 from agrajag.wire.outputs import Output
 from agrajag.wire.topics import Topic
 
@@ -34,10 +30,11 @@ class _Decided(NamedTuple):
     policy: Policy
 
 
-class TriageAttempt(Attempt[ToolCallError]):
+class TriageAttempt(KeyedByTool, Attempt[ToolCallError]):
     """Decides about records of `tool-call-errors` (spec agrajag §4.1)."""
 
     source = Topic.TOOL_CALL_ERRORS
+    model = ToolCallError
     emitter = "agrajag/triage"
     may_tell_later = True
 
@@ -45,14 +42,6 @@ class TriageAttempt(Attempt[ToolCallError]):
         super().__init__(around, view)
         self._decided: list[_Decided] = []
         self._tried: list[tuple[Arrival[ToolCallError], Tried]] = []
-
-    def decode(self, record: ConsumerRecord, origin: Origin) -> ToolCallError:
-        """The error that a record reports."""
-        return decode(ToolCallError, record, origin)
-
-    def key(self, event: ToolCallError) -> str:
-        """That of its tool."""
-        return tool_key(event.tenant_id, event.tool_name)
 
     def event_id(self, event: ToolCallError) -> str | None:
         """The producer's own id."""
