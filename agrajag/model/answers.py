@@ -1,5 +1,4 @@
-"""What callers, commanders and people are told: check results, commands and their results, processes, inbox,
-documents."""
+"""What callers, commanders and people are told: check results, commands and their results, inbox, documents."""
 
 from typing import Annotated
 
@@ -7,12 +6,10 @@ from pydantic import StringConstraints
 
 from agrajag.model.enums import (
     Classification,
-    CloseReason,
     CommandKind,
     CommandOutcome,
     InboxStatus,
     Outcome,
-    ProcessStatus,
     Scope,
     Status,
     ToolErrorCode,
@@ -114,23 +111,6 @@ class CommandResult(WireModel):
     """Of the document, once the command was carried out."""
     job_id: Id | None = None
     """The diagnosis that a recheck has begun, or found in flight."""
-    at: Time
-
-
-class ProcessEvent(WireModel):
-    """One step in the life of a diagnosis process (spec agrajag §5.1)."""
-
-    process_id: Id
-    job_id: Id
-    tenant_id: Id
-    project_id: Id | None = None
-    session_id: Id
-    service_name: Id
-    status: ProcessStatus
-    close_reason: CloseReason | None = None
-    verdict: Classification | None = None
-    applied: bool | None = None
-    reason: Annotated[str, StringConstraints(max_length=200)] | None = None
     at: Time
 
 

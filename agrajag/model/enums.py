@@ -183,6 +183,49 @@ class CloseReason(StrEnum):
     STALE = "STALE"
 
 
+class Diagnostician(StrEnum):
+    """Who has answered a job: a model, or the rules that need none."""
+
+    MODEL = "model"
+    RULES = "rules"
+
+
+class ServiceFailure(StrEnum):
+    """Why a job of a service engine ended without an answer.
+
+    LEASE_EXPIRED: it came too late to be begun. RETRIES_EXHAUSTED: what passes did not pass in time. NOT_POSSIBLE: what
+    is asked for was refused for good. RECIPE_BROKEN, NO_RECIPE: nothing says how to answer. OVER_BUDGET: the tenant has
+    used what it may today, and the engine has no other way. DEADLINE, CANCELLED: it was cut. CRASHED: the engine raised
+    what it must not. NOT_READABLE: the job itself went to the dead letters.
+    """
+
+    LEASE_EXPIRED = "lease_expired"
+    RETRIES_EXHAUSTED = "retries_exhausted"
+    NOT_POSSIBLE = "not_possible"
+    RECIPE_BROKEN = "recipe_broken"
+    NO_RECIPE = "no_recipe"
+    OVER_BUDGET = "over_budget"
+    DEADLINE = "deadline"
+    CANCELLED = "cancelled"
+    CRASHED = "crashed"
+    NOT_READABLE = "not_readable"
+
+
+class SessionStatus(StrEnum):
+    """Whether a system session is in use (spec agrajag §7)."""
+
+    ACTIVE = "ACTIVE"
+    SUSPENDED = "SUSPENDED"
+
+
+class ToolCallStatus(StrEnum):
+    """How far a tool call has come: READY has an observation, FAILED a code."""
+
+    STARTED = "STARTED"
+    READY = "READY"
+    FAILED = "FAILED"
+
+
 class ProbeIdentity(StrEnum):
     """As whom a probe ran; nobody else is ever impersonated."""
 

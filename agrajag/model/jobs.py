@@ -7,8 +7,10 @@ from pydantic import Field, StringConstraints
 from agrajag.model.enums import (
     Classification,
     CredentialKind,
+    Diagnostician,
     ProbeIdentity,
     Scope,
+    ServiceFailure,
     Transport,
     Trigger,
 )
@@ -29,24 +31,36 @@ Fingerprint = Annotated[str, StringConstraints(max_length=64)]
 """A short hash of a user id: tells users apart without naming them."""
 
 
-class DiagnosisJob(WireModel):
+class ServiceJob(WireModel):
+    """What every job of a service engine says, whichever engine `service_type` names (spec agrajag §8.1, §12).
+
+    `job_id` is derived, so that a repeat is the same job. The originating user is who its work may act as.
+    """
+
+    job_id: Id
+    service_type: Id
+    tenant_id: Id
+    project_id: Id | None = None
+    originating_user_id: Id | None = None
+    originating_session_id: Id | None = None
+    originating_process_id: Id | None = None
+    trigger: Trigger
+    created_at: Time
+    lease_until: Time
+    otel: TraceContext | None = None
+
+
+class DiagnosisJob(ServiceJob):
     """One question for the diagnosis: what is wrong with this tool for this scope? (spec agrajag §8.1)
 
     `job_id` is derived from the coalescing key and the claiming event, so that a repeat is the same job. The
     same job is sent again when signals join it; `error_count` and `distinct_users` (counted up to 32) say how many did.
     """
 
-    job_id: Id
     service_type: Literal["agrajag"] = SERVICE_TYPE
-    tenant_id: Id
-    project_id: Id | None = None
     scope: Scope
     scope_id: ScopeId
     tool_name: Id
-    originating_user_id: Id | None = None
-    originating_session_id: Id | None = None
-    originating_process_id: Id | None = None
-    trigger: Trigger
     error_signature: Signature
     error_detail: Detail | None = None
     signals: Annotated[tuple[Detail, ...], Field(max_length=MAX_SIGNALS)] = ()
@@ -57,9 +71,6 @@ class DiagnosisJob(WireModel):
     credential_kind: CredentialKind | None = None
     locale: Locale | None = None
     claimed_by: Id
-    created_at: Time
-    lease_until: Time
-    otel: TraceContext | None = None
 
 
 class CooldownAdjustment(WireModel):
@@ -94,10 +105,15 @@ class Evidence(WireModel):
 
 
 class DiagnosisResult(WireModel):
-    """How one job ended. Where no `diagnosis` was reached, `failure` says why in one closed word."""
+    """How one job ended. Where no `diagnosis` was reached, `failure` says why in one closed word.
+
+    `is_fallback`: the diagnosis is not what anybody found out, but what is written where nothing was (spec §5.2 step
+    4); it replaces no unexpired DOWN. `answered_by` says who found it. `locale` is the originating user's language.
+    """
 
     job_id: Id
     process_id: Id
+    session_id: Id | None = None
     tenant_id: Id
     project_id: Id | None = None
     scope: Scope
@@ -107,8 +123,15 @@ class DiagnosisResult(WireModel):
     originating_user_id: Id | None = None
     trigger: Trigger
     by: Id
+    """The audit label of what is written: `agrajag-engine/<processId>`."""
+    answered_by: Diagnostician | None = None
     diagnosis: Diagnosis | None = None
-    failure: Annotated[str, StringConstraints(max_length=64)] | None = None
+    is_fallback: bool = False
+    failure: ServiceFailure | None = None
+    locale: Locale | None = None
+    signals: Count = 1
+    """How many errors the job stood for when it was answered."""
+    distinct_users: Count = 0
     evidence: Annotated[tuple[Evidence, ...], Field(max_length=MAX_EVIDENCE)] = ()
     started_at: Time
     finished_at: Time

@@ -107,19 +107,29 @@ def asyncapi_document() -> dict[str, Any]:
 def _channels() -> list[tuple[str, dict[str, Any]]]:
     topics = Topics("{prefix}")
     channels = []
-    for record in RECORDS:
-        spec, channel = record.spec, _channel_name(record.topic)
-        messages = [_message_name(record), *(["tombstone"] if spec.compacted else [])]
+    for topic, records in _by_topic().items():
+        spec, channel = records[0].spec, _channel_name(topic)
+        messages = [*map(_message_name, records), *(["tombstone"] if spec.compacted else [])]
         partitions = 1 if spec.one_partition else DEFAULT_PARTITIONS
-        described = _channel(topics.name(record.topic), record.summary, messages, partitions, spec.config())
+        described = _channel(topics.name(topic), _summary(records), messages, partitions, spec.config())
         channels.append((channel, described))
         if spec.dead_letters:
-            summary = f"What could not be read from {topics.name(record.topic)}."
-            letters = _channel(
-                topics.dead_letters(record.topic), summary, ["deadLetter"], 1, DEAD_LETTER_CONFIG
-            )
+            summary = f"What could not be read from {topics.name(topic)}."
+            letters = _channel(topics.dead_letters(topic), summary, ["deadLetter"], 1, DEAD_LETTER_CONFIG)
             channels.append((f"{channel}Dlq", letters))
     return channels
+
+
+def _by_topic() -> dict[Topic, list[Record]]:
+    """The records that share a topic; a topic is one channel, whatever travels on it."""
+    by_topic: dict[Topic, list[Record]] = {}
+    for record in RECORDS:
+        by_topic.setdefault(record.topic, []).append(record)
+    return by_topic
+
+
+def _summary(records: list[Record]) -> str:
+    return " ".join(record.summary for record in records)
 
 
 def _channel(
@@ -146,17 +156,19 @@ def _configuration(config: dict[str, str]) -> dict[str, Any]:
 def _operations() -> list[tuple[str, dict[str, Any]]]:
     """What Agrajag does with each topic, its own records between its parts included."""
     operations = []
-    for record in RECORDS:
-        channel = _channel_name(record.topic)
-        for done, action in ((record.received, "receive"), (record.sent, "send")):
+    for topic, records in _by_topic().items():
+        channel = _channel_name(topic)
+        received = any(record.received for record in records)
+        sent = any(record.sent for record in records)
+        for done, action in ((received, "receive"), (sent, "send")):
             if done:
-                operation = _operation(action, channel, record.summary)
-                if record.topic is Topic.TOOL_CALL_ERRORS:
+                operation = _operation(action, channel, _summary(records))
+                if topic is Topic.TOOL_CALL_ERRORS:
                     operation["reply"] = {"channel": {"$ref": "#/channels/checkResults"}}
                 operations.append((f"{action}{channel[0].upper()}{channel[1:]}", operation))
-        if record.spec.dead_letters:
+        if records[0].spec.dead_letters:
             letters = f"{channel}Dlq"
-            summary = f"A record of {record.topic} could not be used."
+            summary = f"A record of {topic} could not be used."
             operations.append(
                 (f"send{letters[0].upper()}{letters[1:]}", _operation("send", letters, summary))
             )

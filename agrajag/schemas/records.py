@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from agrajag.model.answers import CheckResult, CommandResult, Document, HealthCommand, InboxItem, ProcessEvent
+from agrajag.model.answers import CheckResult, CommandResult, Document, HealthCommand, InboxItem
 from agrajag.model.events import SystemEvent, ToolCallError, ToolCallSucceeded, ToolLink
 from agrajag.model.health import ToolHealth
 from agrajag.model.jobs import DiagnosisJob, DiagnosisResult
+from agrajag.model.processes import ProcessEvent, RunUsage, SessionEvent, ToolCallEvent
 from agrajag.model.wire_model import WireModel
 from agrajag.wire.cloudevents import EventType
 from agrajag.wire.topics import TOPICS, Topic, TopicSpec
@@ -151,6 +152,30 @@ RECORDS: tuple[Record, ...] = (
         ProcessEvent,
         Topic.PROCESS_EVENTS,
         "One step in the life of a diagnosis.",
+        received=True,
+        sent=True,
+    ),
+    Record(
+        EventType.SESSION_EVENT,
+        SessionEvent,
+        Topic.PROCESS_EVENTS,
+        "A system session became active or was suspended.",
+        received=True,
+        sent=True,
+    ),
+    Record(
+        EventType.TOOL_CALL_EVENT,
+        ToolCallEvent,
+        Topic.PROCESS_EVENTS,
+        "A tool call of a diagnosis began or ended.",
+        received=True,
+        sent=True,
+    ),
+    Record(
+        EventType.RUN_USAGE,
+        RunUsage,
+        Topic.PROCESS_EVENTS,
+        "What one attempt at a diagnosis has used.",
         received=True,
         sent=True,
     ),

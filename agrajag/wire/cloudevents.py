@@ -44,6 +44,9 @@ class EventType(StrEnum):
     DOCUMENT = "agrajag.document.v1"
     INBOX_ITEM = "agrajag.inbox-item.v1"
     PROCESS_EVENT = "agrajag.process-event.v1"
+    SESSION_EVENT = "agrajag.session-event.v1"
+    TOOL_CALL_EVENT = "agrajag.tool-call-event.v1"
+    RUN_USAGE = "agrajag.run-usage.v1"
 
 
 class Attributes(NamedTuple):

@@ -1,0 +1,97 @@
+"""What a probe is asked and what it answers (spec agrajag §6.1); its adapters stand behind `Prober`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Protocol
+
+from agrajag.model.enums import ProbeIdentity, Scope
+from agrajag.model.health import ToolHealth
+
+MAX_RAW_RESPONSE = 2_000
+MAX_SAMPLE_BYTES = 2_048
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeRequest:
+    """One probe. `user_id` is set for the identity USER, and is the originating user; nobody else is ever probed as.
+
+    `sample_input` is the model's own; it counts only where the operator's file allows it. `probe_id` is derived from
+    process and call.
+    """
+
+    probe_id: str
+    tenant_id: str
+    project_id: str | None
+    tool_name: str
+    identity: ProbeIdentity
+    user_id: str | None
+    sample_input: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeOutcome:
+    """What a probe showed. `raw_response` is redacted and at most 2,000 characters: for the audit and the model.
+
+    `status_code` and `error_signature` as in spec agrajag §6.1; a failure has a signature, by Layer 1's rules over the
+    response. `had_credentials`: a 401 to a probe without any is no evidence.
+    """
+
+    identity: ProbeIdentity
+    had_credentials: bool
+    success: bool
+    duration_ms: int
+    status_code: int | None
+    error_signature: str | None
+    raw_response: str
+    at: datetime
+
+
+class ProbeRefusal(StrEnum):
+    """Why a tool was not probed at all. Nothing was sent, and it says nothing about the tool."""
+
+    NO_TARGET = "NO_TARGET"
+    """No operator has declared how it is probed."""
+    NOT_SAFE = "NOT_SAFE"
+    """What is declared is not marked SAFE_PROBE."""
+    TARGET_BROKEN = "TARGET_BROKEN"
+    """The declaration cannot be used."""
+    ADDRESS_REFUSED = "ADDRESS_REFUSED"
+    """Its address is none that may be called."""
+    SAMPLE_REFUSED = "SAMPLE_REFUSED"
+    """The sample input is too large, not allowed, or does not fit its schema."""
+    NO_USER = "NO_USER"
+    """It was to be probed as a user, and there is none."""
+    CREDENTIAL_MISSING = "CREDENTIAL_MISSING"
+    """The file names a credential for this identity that cannot be found."""
+    IDENTICAL = "IDENTICAL"
+    """The same probe was made in this run."""
+    LIMIT_REACHED = "LIMIT_REACHED"
+    """The run has made all the probes it may."""
+
+
+class Prober(Protocol):
+    """Carries out probes of whatever kind a tool's target is."""
+
+    async def probe(self, request: ProbeRequest, seconds: float) -> ProbeOutcome | ProbeRefusal:
+        """One probe, at the latest after `seconds`. Never raises for what the target does: a hang, a torrent of bytes
+        and nonsense are outcomes. A cancellation ends it at once and leaves nothing behind."""
+
+
+class HealthReading(Protocol):
+    """Reads the health documents of one moment."""
+
+    def nearest(
+        self,
+        tenant_id: str,
+        tool_name: str,
+        *,
+        project_id: str | None,
+        user_id: str | None,
+        session_id: str | None,
+    ) -> ToolHealth | None:
+        """The document that speaks for the caller: the narrowest with an opinion on status; else the narrowest."""
+
+    def find(self, tenant_id: str, scope: Scope, scope_id: str, tool_name: str) -> ToolHealth | None:
+        """Exactly this document."""
