@@ -13,6 +13,7 @@ from aiokafka import AIOKafkaProducer
 
 from agrajag.core.rules import Problem
 from agrajag.documents.cascade import RULES_PATH, SETTINGS_PATH, Cascade, DocumentName
+from agrajag.documents.recipes import is_below_recipes
 from agrajag.documents.records import DocumentTable, a_document, document_output, removal_output
 from agrajag.documents.rulebook import Rulebook
 from agrajag.documents.yaml_text import NotYaml, read_yaml
@@ -111,7 +112,7 @@ async def push(
 
 def _unreadable(documents: Mapping[DocumentName, str]) -> Iterator[Problem]:
     for name, content in documents.items():
-        if name.path not in (RULES_PATH, SETTINGS_PATH):
+        if name.path not in (RULES_PATH, SETTINGS_PATH) and not is_below_recipes(name.path):
             try:
                 read_yaml(content)
             except NotYaml as error:

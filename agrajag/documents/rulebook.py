@@ -15,6 +15,7 @@ from agrajag.core.policy import Policy
 from agrajag.core.policy_parsing import SettingsLayer, with_settings
 from agrajag.core.rules import Layer, Problem
 from agrajag.documents.cascade import RULES_PATH, SETTINGS_PATH, Cascade, DocumentName
+from agrajag.documents.recipe_book import RecipeBook
 from agrajag.documents.rule_files import (
     bundled_layer,
     bundled_rules,
@@ -62,7 +63,7 @@ class _Compiled(NamedTuple):
 
 
 class Rulebook:
-    """The rules and policies of all tenants and projects.
+    """The rules, policies and recipes of all tenants and projects.
 
     `defaults` is what holds where no settings document says otherwise. `before` is the rulebook that this one replaces:
     what has not changed is taken from it and not read again.
@@ -72,6 +73,7 @@ class Rulebook:
         self, cascade: Cascade, defaults: Policy | None = None, before: "Rulebook | None" = None
     ) -> None:
         self.cascade = cascade
+        self.recipes: RecipeBook = RecipeBook(cascade, before.recipes if before else None)
         self._rules: dict[DocumentName, _Reading[Layer]] = _read(
             cascade, RULES_PATH, read_layer, before._rules if before else {}
         )
@@ -105,7 +107,7 @@ class Rulebook:
         """Everything in all documents that is not in force, each once."""
         rules = [problem for reading in self._rules.values() for problem in reading.layer.problems]
         settings = [problem for reading in self._settings.values() for problem in reading.layer.problems]
-        return (*rules, *settings)
+        return (*rules, *settings, *self.recipes.problems)
 
     @property
     def warnings(self) -> tuple[Problem, ...]:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable
 
 from agrajag.documents.cascade import RULES_PATH, SETTINGS_PATH, Cascade, DocumentName
+from agrajag.documents.recipes import recipe_path
 
 
 def a_rule_text(rule_id: str, **fields: object) -> str:
@@ -31,6 +32,16 @@ def rules_at(tenant_id: str, project_id: str | None = None) -> DocumentName:
 def settings_at(tenant_id: str, project_id: str | None = None) -> DocumentName:
     """The name of its settings."""
     return DocumentName(tenant_id, project_id, SETTINGS_PATH)
+
+
+def recipe_at(name: str, tenant_id: str, project_id: str | None = None) -> DocumentName:
+    """The name of a recipe of a tenant or project."""
+    return DocumentName(tenant_id, project_id, recipe_path(name))
+
+
+def a_recipe_file(name: str, **fields: object) -> str:
+    """A recipe of this name, for the engine of the same name if nothing else is said."""
+    return json.dumps({name: {"engine": name} | fields})
 
 
 def a_cascade(documents: Iterable[tuple[DocumentName, str]] = ()) -> Cascade:
