@@ -10,7 +10,6 @@ from agrajag.model.enums import ProbeIdentity, Scope
 from agrajag.model.health import ToolHealth
 
 MAX_RAW_RESPONSE = 2_000
-MAX_SAMPLE_BYTES = 2_048
 
 
 @dataclass(frozen=True, slots=True)

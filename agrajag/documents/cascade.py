@@ -15,6 +15,7 @@ from agrajag.model.keys import document_key
 
 RULES_PATH = "_vance/agrajag/error-patterns.yaml"
 SETTINGS_PATH = "_vance/settings.yaml"
+TOOLS_PATH = "_vance/tools.yaml"
 TENANT_LEVEL = "_tenant"
 """What stands for the project in the name of a document that belongs to its whole tenant."""
 

@@ -12,10 +12,11 @@ from typing import NamedTuple
 from aiokafka import AIOKafkaProducer
 
 from agrajag.core.rules import Problem
-from agrajag.documents.cascade import RULES_PATH, SETTINGS_PATH, Cascade, DocumentName
+from agrajag.documents.cascade import RULES_PATH, SETTINGS_PATH, TOOLS_PATH, Cascade, DocumentName
 from agrajag.documents.recipes import is_below_recipes
 from agrajag.documents.records import DocumentTable, a_document, document_output, removal_output
 from agrajag.documents.rulebook import Rulebook
+from agrajag.documents.target_files import target_problems
 from agrajag.documents.yaml_text import NotYaml, read_yaml
 from agrajag.wire.clients import KafkaConnection
 from agrajag.wire.following import kafka_errors
@@ -54,7 +55,9 @@ def faults_of(documents: Mapping[DocumentName, str]) -> Faults:
 
 def faults_in(book: Rulebook) -> Faults:
     """The same of the documents behind a rulebook that is there already."""
-    return Faults((*book.problems, *_unreadable(book.cascade.documents)), book.warnings)
+    documents = book.cascade.documents
+    problems = (*book.problems, *target_problems(documents), *_unreadable(documents))
+    return Faults(problems, book.warnings)
 
 
 def planned_push(
@@ -112,7 +115,7 @@ async def push(
 
 def _unreadable(documents: Mapping[DocumentName, str]) -> Iterator[Problem]:
     for name, content in documents.items():
-        if name.path not in (RULES_PATH, SETTINGS_PATH) and not is_below_recipes(name.path):
+        if name.path not in (RULES_PATH, SETTINGS_PATH, TOOLS_PATH) and not is_below_recipes(name.path):
             try:
                 read_yaml(content)
             except NotYaml as error:
