@@ -26,7 +26,7 @@ def run_worker(settings: Settings) -> int:
     with extra("worker"):
         from agrajag.stream import running
         from agrajag.stream.monitoring import Monitoring
-        from agrajag.stream.worker import build_worker, topic_labels
+        from agrajag.stream.worker import build_worker
     from agrajag.documents.live import LiveDocuments
 
     topics = settings.topics.topics()
@@ -41,7 +41,7 @@ def run_worker(settings: Settings) -> int:
         await documents.start()
 
     with monitored(settings.monitor, settings.monitor.worker_port) as pulse:
-        label = topic_labels(topics).__getitem__
+        label = topics.labels().__getitem__
         return running.run_worker(
             stream,
             lambda: build_worker(stream, topics, documents.effective, origins, beside=(documents.run,)),

@@ -1,14 +1,13 @@
-"""The sink's two Kafka clients, and what their errors mean: away for now, or refused for good."""
+"""The sink's two Kafka clients, and the topics without which it does not start."""
 
 import asyncio
-from collections.abc import AsyncIterator, Collection, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncIterator, Collection
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRebalanceListener
-from aiokafka.errors import KafkaError, KafkaTimeoutError
+from aiokafka.errors import KafkaError
 
-from agrajag.errors import PermanentError, TransientError
 from agrajag.wire.clients import KafkaConnection, admin_client, wait_for_broker
 from agrajag.wire.following import kafka_errors
 from agrajag.wire.header_names import accept_any_header_name
@@ -26,19 +25,6 @@ class Group:
 
     name: str
     session_timeout_seconds: float = 10.0
-
-
-@contextmanager
-def write_errors(doing: str) -> Iterator[None]:
-    """The same for what is written: what the client would not retry will not be taken the next time either."""
-    try:
-        with kafka_errors(doing):
-            yield
-    except TransientError as error:
-        cause = error.__cause__
-        if isinstance(cause, KafkaError) and not (cause.retriable or isinstance(cause, KafkaTimeoutError)):
-            raise PermanentError(str(error)) from cause
-        raise
 
 
 async def refuse_wrong_setup(

@@ -29,7 +29,7 @@ from agrajag.metrics import (
     Stage,
 )
 from agrajag.sink.batch import Batch, Work
-from agrajag.sink.broker import Group, clients, refuse_wrong_setup, write_errors
+from agrajag.sink.broker import Group, clients, refuse_wrong_setup
 from agrajag.sink.outage import Outage
 from agrajag.sink.routes import Route
 from agrajag.store import Store
@@ -40,6 +40,7 @@ from agrajag.wire.following import kafka_errors
 from agrajag.wire.origin import own_place
 from agrajag.wire.reasons import DeadLetterReason
 from agrajag.wire.topics import Topics
+from agrajag.wire.writing import write_errors
 
 log = structlog.get_logger(__name__)
 

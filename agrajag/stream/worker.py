@@ -35,12 +35,6 @@ REEMITTER = "agrajag/reemission"
 TELLER = "agrajag/telling"
 
 
-def topic_labels(topics: Topics) -> dict[str, str]:
-    """What the metrics call each topic: its name without prefix and version."""
-    labels = {topics.name(topic): str(topic) for topic in Topic}
-    return labels | {topics.dead_letters(topic): f"{topic}.dlq" for topic in Topic}
-
-
 def build_worker(
     settings: StreamSettings,
     topics: Topics,
@@ -64,7 +58,7 @@ def build_worker(
         decode=codec.decode,
         encode=codec.encode,
     )
-    order = StrictOrder(app, table, failpoint, topic_label=topic_labels(topics).__getitem__)
+    order = StrictOrder(app, table, failpoint, topic_label=topics.labels().__getitem__)
     around = Surroundings(
         topics, effective, origins, codec, clock, told_interval_seconds=settings.told_interval_seconds
     )

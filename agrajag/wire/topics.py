@@ -165,6 +165,11 @@ class Topics:
         """Which topic has this name; None for a name that is none of ours. Dead letters have no `Topic`."""
         return self._by_name.get(name)
 
+    def labels(self) -> dict[str, str]:
+        """What the metrics call each topic, by its name: without prefix and version."""
+        labels = {self.name(topic): str(topic) for topic in Topic}
+        return labels | {self.dead_letters(topic): f"{topic}.dlq" for topic in Topic}
+
     def planned(self) -> Iterator[PlannedTopic]:
         """All topics, dead letters included, as they should be made."""
         for spec in TOPICS:

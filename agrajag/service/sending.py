@@ -1,0 +1,112 @@
+"""Writes records to Kafka and says when they are there; what everything in a service role writes goes through one.
+
+The client tries by itself for as long as the brokers are away. Whoever waits does not wait that long: it is told, and
+may send the same again, since every record of ours may come twice.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterable
+from contextlib import suppress
+from types import TracebackType
+
+from aiokafka import AIOKafkaProducer
+from aiokafka.errors import KafkaError
+
+from agrajag.metrics import OUTPUTS
+from agrajag.wire.clients import KafkaConnection
+from agrajag.wire.outputs import Output
+from agrajag.wire.partition import partition_for
+from agrajag.wire.topics import Topics
+from agrajag.wire.writing import write_errors
+
+_STOP_TIMEOUT_SECONDS = 10.0
+
+
+class Sender:
+    """One idempotent producer, made when it is first needed, and made anew after an error that may have broken it.
+
+    An async context manager: what is still on its way is given ten seconds at the end. Any number of tasks may send.
+    """
+
+    def __init__(self, connection: KafkaConnection, topics: Topics, *, answer_seconds: float = 20.0) -> None:
+        self._connection = connection
+        self._labels = topics.labels()
+        self._answer_seconds = answer_seconds
+        self._producer: AIOKafkaProducer | None = None
+        self._making = asyncio.Lock()
+        self._ending: set[asyncio.Task[None]] = set()
+
+    async def __aenter__(self) -> "Sender":
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Ends the producer; the sender may be used again."""
+        self._give_up(self._producer)
+        await asyncio.gather(*self._ending)
+
+    async def send(self, outputs: Iterable[Output]) -> None:
+        """Returns when the brokers have all records; those of one key are written in the order given.
+
+        A record without a partition goes where murmur2 of its key says. Raises TransientError if the brokers have not
+        answered within `answer_seconds`, PermanentError for what they will not take, such as a record that is too
+        large. Some of the records may be written then, or be written later.
+        """
+        records = tuple(outputs)
+        if not records:
+            return
+        with write_errors("writing " + ", ".join(sorted({record.topic for record in records}))):
+            async with asyncio.timeout(self._answer_seconds):
+                producer = await self._started()
+                try:
+                    await _delivered(producer, records)
+                except KafkaError:
+                    self._give_up(producer)  # what it has not delivered may be a hole in its sequence
+                    raise
+        for topic, count in Counter(record.topic for record in records).items():
+            OUTPUTS.labels(self._labels[topic]).inc(count)
+
+    async def _started(self) -> AIOKafkaProducer:
+        async with self._making:
+            if self._producer is None:
+                producer = AIOKafkaProducer(**self._connection.producer_options())
+                try:
+                    await producer.start()
+                except BaseException:
+                    await producer.stop()
+                    raise
+                self._producer = producer
+            return self._producer
+
+    def _give_up(self, producer: AIOKafkaProducer | None) -> None:
+        if producer is None or producer is not self._producer:
+            return
+        self._producer = None
+        task = asyncio.create_task(_ended(producer))
+        self._ending.add(task)
+        task.add_done_callback(self._ending.discard)
+
+
+async def _delivered(producer: AIOKafkaProducer, records: Iterable[Output]) -> None:
+    acknowledgements: list[asyncio.Future[object]] = []
+    try:
+        for topic, key, value, headers, partition in records:
+            if partition is None:
+                partition = partition_for(key, len(await producer.partitions_for(topic)))
+            acknowledgements.append(await producer.send(topic, value, key, partition, headers=list(headers)))
+    finally:
+        # All of them to their end: the event loop would complain of an error that nobody has waited for.
+        ends = await asyncio.gather(*acknowledgements, return_exceptions=True)
+    for end in ends:
+        if isinstance(end, BaseException):
+            raise end
+
+
+async def _ended(producer: AIOKafkaProducer) -> None:
+    with suppress(KafkaError, OSError, TimeoutError):
+        await asyncio.wait_for(producer.stop(), _STOP_TIMEOUT_SECONDS)
