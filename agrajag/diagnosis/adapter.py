@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 from agrajag.core.targets import Target
-from agrajag.diagnosis.probe import ProbeRefusal
+from agrajag.diagnosis.probe import ProbeRefusal, ProbeRequest
 
 MAX_BODY_BYTES = 65_536
 """How much of a response an adapter hands on; what comes after it is not read."""
@@ -66,10 +66,13 @@ class TargetAdapter(Protocol):
         target: Target,
         credential: Secret | None,
         sample: Mapping[str, Any],
-        probe_id: str,
+        request: ProbeRequest,
         seconds: float,
     ) -> RawOutcome | ProbeRefusal:
         """One call, at the latest after `seconds`; a refusal only where nothing was sent.
+
+        `sample` is what the tool is called with, whoever it came from; `request` says who asks, for targets that are
+        told. Its own sample is not looked at.
 
         What the target does is an outcome and never raises. A cancellation ends the call at once, and leaves no socket,
         process or task behind.

@@ -58,6 +58,8 @@ class ProbeRefusal(StrEnum):
     """The declaration cannot be used."""
     ADDRESS_REFUSED = "ADDRESS_REFUSED"
     """Its address is none that may be called."""
+    COMMAND_REFUSED = "COMMAND_REFUSED"
+    """It is a program that is not on the operator's list."""
     SAMPLE_REFUSED = "SAMPLE_REFUSED"
     """The sample input is too large, not allowed, or does not fit its schema."""
     NO_USER = "NO_USER"
