@@ -67,6 +67,13 @@ class DocumentFault(StrEnum):
     WARNING = "warning"
 
 
+class ViewResult(StrEnum):
+    """What the view in memory made of one record: STALE is one whose revision was not newer."""
+
+    TAKEN = "taken"
+    STALE = "stale"
+
+
 class TokenKind(StrEnum):
     """The kinds of tokens that have a price of their own."""
 
@@ -250,6 +257,25 @@ SINK_WRITES = Counter(
 )
 # Bulk writes sent to the store; writes divided by batches says how well they fill.
 SINK_BATCHES = Counter("agrajag_sink_batches", "Bulk writes sent to the store.", registry=REGISTRY)
+
+# --- the view in memory ---
+
+# Health documents that this process keeps in memory.
+VIEW_DOCUMENTS = Gauge("agrajag_view_documents", "Health documents in memory.", registry=REGISTRY)
+# Records of health-changed that the view has read. `result`: ViewResult.
+VIEW_RECORDS = Counter(
+    "agrajag_view_records",
+    "Records of health-changed read by the view, by result.",
+    ["result"],
+    registry=REGISTRY,
+)
+# Records of health-changed that say nothing usable. `reason`: wire.reasons.DeadLetterReason.
+VIEW_SKIPPED = Counter(
+    "agrajag_view_skipped",
+    "Records of health-changed left out by the view, by reason.",
+    ["reason"],
+    registry=REGISTRY,
+)
 
 # --- models ---
 

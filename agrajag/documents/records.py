@@ -10,6 +10,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import NamedTuple
 
+from agrajag.core.newest import Newest
 from agrajag.documents.cascade import DocumentName
 from agrajag.errors import InputError
 from agrajag.model.answers import Document
@@ -106,24 +107,17 @@ class DocumentTable:
     """The newest revision of each document, from records in any order and any number of times."""
 
     def __init__(self) -> None:
-        self._newest: dict[DocumentName, DocumentChange] = {}
+        self._newest: Newest[DocumentName, Document] = Newest()
 
     def apply(self, change: DocumentChange) -> bool:
         """Take a change in; False if it is not newer than what stands."""
-        known = self._newest.get(change.name)
-        if known is not None and change.revision <= known.revision:
-            return False
-        self._newest[change.name] = change
-        return True
+        return self._newest.take(*change)
 
     def revision(self, name: DocumentName) -> int:
         """The newest revision of a document, of one that is gone too; 0 for one that never was."""
-        known = self._newest.get(name)
-        return known.revision if known else 0
+        return self._newest.revision(name) or 0
 
     @property
     def documents(self) -> Mapping[DocumentName, Document]:
         """The documents that are there."""
-        return MappingProxyType(
-            {name: change.document for name, change in self._newest.items() if change.document is not None}
-        )
+        return MappingProxyType({standing.key: standing.value for standing in self._newest})

@@ -7,6 +7,7 @@ from enum import StrEnum
 from hashlib import blake2b
 from typing import NamedTuple
 
+from agrajag.core.newest import Newest
 from agrajag.errors import InputError
 from agrajag.sink.routes import ROUTES, Route
 from agrajag.store import Store
@@ -46,7 +47,7 @@ class Books:
 
 class _Entry(NamedTuple):
     revision: int
-    digest: bytes | None  # None: gone
+    digest: bytes
 
 
 async def compare(
@@ -74,17 +75,15 @@ async def compare(
 
 
 async def _on_topic(connection: KafkaConnection, topics: Topics, route: Route) -> dict[str, _Entry]:
-    latest: dict[str, _Entry] = {}
+    latest: Newest[str, bytes] = Newest()
     async for record in records_to_end(connection, topics.name(route.topic)):
         try:
             write = route.decode(record)
         except InputError:
             continue
-        known = latest.get(write.key)
-        if known is None or write.revision > known.revision:
-            digest = None if write.document is None else _digest(write.encoded())
-            latest[write.key] = _Entry(write.revision, digest)
-    return {key: entry for key, entry in latest.items() if entry.digest is not None}
+        digest = None if write.document is None else _digest(write.encoded())
+        latest.take(write.key, write.revision, digest)
+    return {key: _Entry(revision, digest) for key, revision, digest in latest}
 
 
 async def _in_store(store: Store, route: Route) -> dict[str, _Entry]:

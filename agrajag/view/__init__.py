@@ -1,1 +1,5 @@
-"""Views of the health documents, read from the compacted topic by whoever asks for them often."""
+"""The health documents in memory: what `health-changed` says now, for whoever asks before a call."""
+
+from agrajag.view.health_view import HealthView
+
+__all__ = ["HealthView"]

@@ -24,6 +24,7 @@ from tests.cli.records import Received
 
 TOPICS = Topics("agrajag", 4)
 ERRORS = TOPICS.name(Topic.TOOL_CALL_ERRORS)
+KEY = b"acme|PROJECT|essays|search"
 DLQ = TOPICS.dead_letters(Topic.TOOL_CALL_ERRORS)
 
 
@@ -53,7 +54,7 @@ def letter(record: Received) -> Received:
 
 def document(errors: int, revision: int = 1) -> Received:
     health = a_health(revision=revision, counters=HealthCounters(errors=errors))
-    return Received(health.to_json(), b"key", topic=TOPICS.name(Topic.HEALTH_CHANGED))
+    return Received(health.to_json(), KEY, topic=TOPICS.name(Topic.HEALTH_CHANGED))
 
 
 def test_a_copy_on_the_right_partition_is_not_a_second_event() -> None:
@@ -92,15 +93,15 @@ def test_a_job_that_is_sent_again_is_one_job() -> None:
 
 def test_the_highest_revision_of_a_document_counts_whatever_arrives_last() -> None:
     ledger = ledger_of(document(1, revision=1), document(3, revision=3), document(2, revision=2))
-    assert ledger.documents["key"].counters.errors == 3
+    assert ledger.documents[KEY.decode()].counters.errors == 3
 
 
 def test_a_document_that_is_gone_comes_back_by_a_higher_revision_only() -> None:
     tombstone = Received(
-        None, b"key", topic=TOPICS.name(Topic.HEALTH_CHANGED), headers=[(REVISION_HEADER, b"3")]
+        None, KEY, topic=TOPICS.name(Topic.HEALTH_CHANGED), headers=[(REVISION_HEADER, b"3")]
     )
     assert ledger_of(document(1, revision=2), tombstone, document(1, revision=2)).documents == {}
-    assert ledger_of(tombstone, document(1, revision=4)).documents["key"].revision == 4
+    assert ledger_of(tombstone, document(1, revision=4)).documents[KEY.decode()].revision == 4
 
 
 @pytest.mark.parametrize(

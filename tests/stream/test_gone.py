@@ -3,7 +3,7 @@
 from agrajag.model.enums import Scope
 from agrajag.model.health import HealthEntry, ToolHealth
 from agrajag.model.keys import health_key
-from agrajag.sink.routes import health_change
+from agrajag.wire.health_records import health_change
 from agrajag.wire.outputs import REVISION_HEADER
 from agrajag.wire.topics import Topic
 from tests.builders import NOW, an_error
@@ -39,7 +39,7 @@ def test_a_repeat_does_not_bring_a_gone_document_back_and_sends_its_tombstone_ag
     assert dict(tombstone.headers)[REVISION_HEADER] == b"%d" % gone.revision
 
 
-def test_the_sink_reads_the_tombstone_of_a_gone_document_as_its_deletion() -> None:
+def test_readers_take_the_tombstone_of_a_gone_document_as_its_deletion() -> None:
     partition = Partition()
     records = partition.records([an_error(event_id="e1", http_status=503)])
     partition.run(records)
@@ -47,8 +47,8 @@ def test_the_sink_reads_the_tombstone_of_a_gone_document_as_its_deletion() -> No
     (tombstone,) = of(Topic.HEALTH_CHANGED, partition.run(records))
     received = partition.record(None)
     received.key, received.headers = tombstone.key, tombstone.headers
-    write = health_change(received)
-    assert (write.key, write.revision, write.document) == (KEY.decode(), gone.revision, None)
+    change = health_change(received)
+    assert (change.key, change.revision, change.health) == (KEY.decode(), gone.revision, None)
 
 
 def test_a_new_error_brings_a_gone_document_back_above_its_tombstone_and_as_if_it_were_new() -> None:

@@ -20,28 +20,32 @@ async def test_of_each_wanted_key_the_newest_document_stands_unless_it_is_gone(
     async with admin_client(connection) as admin:
         await admin.create_topics([NewTopic(name, 1, 1)])
 
-    def health(revision: int) -> ToolHealth:
-        return a_health(revision=revision)
+    def health(tool: str, revision: int) -> ToolHealth:
+        return a_health(tool_name=tool, revision=revision)
 
-    gone = tombstone(name, b"gone", 5)
-    records: list[tuple[bytes, bytes | None, list[tuple[str, bytes]]]] = [
-        (b"newest-first", health(3).to_json(), []),
-        (b"newest-first", health(2).to_json(), []),
-        (b"gone", health(4).to_json(), []),
-        (b"gone", None, list(gone.headers)),
-        (b"back", None, list(gone.headers)),
-        (b"back", health(6).to_json(), []),
-        (b"broken-later", health(1).to_json(), []),
-        (b"broken-later", b"garbage", []),
-        (b"broken-later", None, []),
-        (b"not-wanted", health(9).to_json(), []),
+    def key(tool: str) -> str:
+        return f"acme|PROJECT|essays|{tool}"
+
+    gone = list(tombstone(name, b"", 5).headers)
+    records: list[tuple[str, bytes | None, list[tuple[str, bytes]]]] = [
+        ("newest-first", health("newest-first", 3).to_json(), []),
+        ("newest-first", health("newest-first", 2).to_json(), []),
+        ("gone", health("gone", 4).to_json(), []),
+        ("gone", None, gone),
+        ("back", None, gone),
+        ("back", health("back", 6).to_json(), []),
+        ("broken-later", health("broken-later", 1).to_json(), []),
+        ("broken-later", b"garbage", []),
+        ("broken-later", None, []),
+        ("broken-later", health("another", 2).to_json(), []),
+        ("not-wanted", health("not-wanted", 9).to_json(), []),
     ]
     async with AIOKafkaProducer(**connection.producer_options()) as producer:
-        for key, value, headers in records:
-            await producer.send_and_wait(name, value, key, headers=headers)
-    wanted = ["newest-first", "gone", "back", "broken-later", "never-there"]
+        for tool, value, headers in records:
+            await producer.send_and_wait(name, value, key(tool).encode(), headers=headers)
+    wanted = [key(tool) for tool in ("newest-first", "gone", "back", "broken-later", "never-there")]
     assert await standing_documents(connection, topics, wanted) == {
-        "newest-first": health(3),
-        "back": health(6),
-        "broken-later": health(1),
+        key("newest-first"): health("newest-first", 3),
+        key("back"): health("back", 6),
+        key("broken-later"): health("broken-later", 1),
     }

@@ -8,14 +8,15 @@ from typing import Any
 from aiokafka import AIOKafkaConsumer, ConsumerRecord
 
 from agrajag.cli.demo.balance import Trouble, errors_in_documents, identity_of, unanswered
+from agrajag.core.newest import Newest
 from agrajag.model.answers import CheckResult
 from agrajag.model.health import ToolHealth
 from agrajag.model.jobs import DiagnosisJob
 from agrajag.wire.clients import KafkaConnection
 from agrajag.wire.codec import decode
 from agrajag.wire.dead_letters import ID
+from agrajag.wire.health_records import health_change
 from agrajag.wire.origin import ORIGIN, own_place
-from agrajag.wire.tombstones import tombstone_revision
 from agrajag.wire.topics import Topic, Topics
 
 _POLL_MS = 200
@@ -39,8 +40,7 @@ class Ledger:
         self.rule_ids: dict[str, str] = {}
         self.dead_letters: Counter[str] = Counter()
         self.job_ids: dict[Trouble, set[str]] = defaultdict(set)
-        self.documents: dict[str, ToolHealth] = {}
-        self._revisions: dict[str, int] = {}
+        self._documents: Newest[str, ToolHealth] = Newest()
 
     @property
     def topic_names(self) -> tuple[str, ...]:
@@ -51,6 +51,11 @@ class Ledger:
     def jobs(self) -> int:
         """How many diagnosis jobs there are; the same job sent again is one."""
         return sum(map(len, self.job_ids.values()))
+
+    @property
+    def documents(self) -> dict[str, ToolHealth]:
+        """The health documents that stand, by key."""
+        return {standing.key: standing.value for standing in self._documents}
 
     def take(self, record: ConsumerRecord) -> None:
         """Enter one record of one of the topics."""
@@ -84,16 +89,7 @@ class Ledger:
         self.job_ids[Trouble(job.tenant_id, job.tool_name, job.error_signature)].add(job.job_id)
 
     def _take_document(self, record: ConsumerRecord) -> None:
-        key = record.key.decode()
-        document = None if record.value is None else decode(ToolHealth, record)
-        revision = tombstone_revision(record) if document is None else document.revision
-        if revision <= self._revisions.get(key, -1):
-            return
-        self._revisions[key] = revision
-        if document is None:
-            self.documents.pop(key, None)
-        else:
-            self.documents[key] = document
+        self._documents.take(*health_change(record))
 
 
 class Follower:
