@@ -306,3 +306,21 @@ MODEL_TOOL_CALLS = Counter(
 MODEL_AUDIT_FAILURES = Counter(
     "agrajag_model_audit_failures", "Records of tool calls that could not be written.", registry=REGISTRY
 )
+
+# --- service engines ---
+
+# Jobs for which no usable recipe stood. `reason`: model.enums.ServiceFailure, of which two can be.
+RECIPES_UNUSABLE = Counter(
+    "agrajag_recipes_unusable", "Jobs without a usable recipe, by reason.", ["reason"], registry=REGISTRY
+)
+# Attempts that began after their tenant had used up its day. `kind`: service.engine.Budget.
+OVER_BUDGET = Counter(
+    "agrajag_over_budget", "Attempts that began over budget, by kind of budget.", ["kind"], registry=REGISTRY
+)
+# Records of process events that cannot be read. `reason`: wire.reasons.DeadLetterReason.
+PROCESS_RECORDS_SKIPPED = Counter(
+    "agrajag_process_records_skipped",
+    "Records of processes left out, by reason.",
+    ["reason"],
+    registry=REGISTRY,
+)

@@ -8,6 +8,7 @@ calls a secret. A text without an anchor of any shape costs one pass.
 
 import re
 from collections import defaultdict
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -65,6 +66,17 @@ def redacted(text: str) -> str:
 def redacted_line(text: str, limit: int) -> str:
     """The redacted start of `text` on one line, nothing in it that cannot be seen; at most `limit` characters."""
     return " ".join(_start_of(text, limit).split())
+
+
+def redacted_tree(value: Any) -> Any:
+    """JSON data with every text in it redacted; what is known by its name alone, as in `{"password": …}`, is not."""
+    if isinstance(value, str):
+        return redacted(value)
+    if isinstance(value, Mapping):
+        return {key: redacted_tree(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [redacted_tree(inner) for inner in value]
+    return value
 
 
 def _without(spans: list[tuple[int, int]], text: str, end: int) -> str:

@@ -9,10 +9,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Generic, NamedTuple, TypeVar
 
+from agrajag.core.day_limits import DayLimits
 from agrajag.core.lint import lint
 from agrajag.core.match import RuleSet, compiled
 from agrajag.core.policy import Policy
-from agrajag.core.policy_parsing import SettingsLayer, with_settings
+from agrajag.core.policy_parsing import SettingsLayer, misplaced_limits, with_limits, with_settings
 from agrajag.core.rules import Layer, Problem
 from agrajag.documents.cascade import RULES_PATH, SETTINGS_PATH, Cascade, DocumentName
 from agrajag.documents.recipe_book import RecipeBook
@@ -106,7 +107,9 @@ class Rulebook:
     def problems(self) -> tuple[Problem, ...]:
         """Everything in all documents that is not in force, each once."""
         rules = [problem for reading in self._rules.values() for problem in reading.layer.problems]
-        settings = [problem for reading in self._settings.values() for problem in reading.layer.problems]
+        settings = [
+            problem for name, reading in self._settings.items() for problem in _rejected(name, reading.layer)
+        ]
         return (*rules, *settings, *self.recipes.problems)
 
     @property
@@ -114,18 +117,32 @@ class Rulebook:
         """Everything that is in force and probably should not be, each once."""
         return tuple(dict.fromkeys(warning for found in self._own.values() for warning in found.warnings))
 
+    def aliases(self, tenant_id: str, project_id: str | None) -> Mapping[str, str]:
+        """The model behind each alias; of one alias the narrowest document counts. Without a project, the tenant's."""
+        layers = (bundled_settings(), *self._settings_of(tenant_id, project_id).values())
+        return {alias: model for layer in layers for alias, model in layer.aliases.items()}
+
+    def day_limits(self, tenant_id: str, defaults: DayLimits) -> DayLimits:
+        """What a tenant may use of one day: as its own settings say, else `defaults`."""
+        limits = with_limits(defaults, bundled_settings())
+        for layer in self._settings_of(tenant_id, None).values():
+            limits = with_limits(limits, layer)
+        return limits
+
+    def _settings_of(self, tenant_id: str, project_id: str | None) -> dict[DocumentName, SettingsLayer]:
+        names = dict.fromkeys(
+            DocumentName(tenant_id, project, SETTINGS_PATH) for project in (None, project_id)
+        )
+        return {name: self._settings[name].layer for name in names if name in self._settings}
+
     def _worked_out(self, tenant_id: str, project_id: str | None, before: "Rulebook | None") -> InForce:
         names = [DocumentName(tenant_id, None, RULES_PATH), DocumentName(tenant_id, project_id, RULES_PATH)]
         own = [self._rules[name].layer for name in dict.fromkeys(names) if name in self._rules]
         layers = (bundled_layer(), *own)
-        settings = [
-            self._settings[name].layer
-            for name in dict.fromkeys(name._replace(path=SETTINGS_PATH) for name in names)
-            if name in self._settings
-        ]
+        settings = self._settings_of(tenant_id, project_id)
         problems = [problem for layer in own for problem in layer.problems]
-        problems += [problem for layer in settings for problem in layer.problems]
-        policy = with_settings(self._everybody.policy, settings)
+        problems += [problem for name, layer in settings.items() for problem in _rejected(name, layer)]
+        policy = with_settings(self._everybody.policy, settings.values())
         found = self._compile(layers, before)
         return InForce(found.rules, policy, layers, tuple(problems), found.warnings_for(layers))
 
@@ -138,6 +155,11 @@ class Rulebook:
             known = _Compiled(rules, layers, lint(layers))
         self._compiled[key] = known
         return known
+
+
+def _rejected(name: DocumentName, layer: SettingsLayer) -> tuple[Problem, ...]:
+    """What a settings document says that does not count."""
+    return layer.problems if name.project_id is None else (*layer.problems, *misplaced_limits(layer))
 
 
 def _read(

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing, contextmanager
+from datetime import datetime
 from typing import NamedTuple
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
@@ -34,8 +35,10 @@ def kafka_errors(doing: str) -> Iterator[None]:
         raise TransientError(f"kafka: {doing}: {type(error).__name__}: {error}") from error
 
 
-async def follow(connection: KafkaConnection, topic: str) -> AsyncGenerator[Followed, None]:
-    """Every record of `topic` from the first, in the order of each partition, without end.
+async def follow(
+    connection: KafkaConnection, topic: str, since: datetime | None = None
+) -> AsyncGenerator[Followed, None]:
+    """Every record of `topic` from the first, or the first of `since`, in the order of each partition, without end.
 
     Yields at least every half second, so that the reader hears of having caught up. Raises TransientError or
     PermanentError.
@@ -49,7 +52,9 @@ async def follow(connection: KafkaConnection, topic: str) -> AsyncGenerator[Foll
         try:
             await consumer.start()
             ends = await consumer.end_offsets(places)
-            unread = {place for place, end in ends.items() if end > 0}
+            if since is not None:
+                await _seek(consumer, places, since)
+            unread = {place for place in places if await consumer.position(place) < ends[place]}
             told = False
             while True:
                 # Nothing to wait for in a topic that was empty: its reader goes on at once.
@@ -59,6 +64,15 @@ async def follow(connection: KafkaConnection, topic: str) -> AsyncGenerator[Foll
                 yield Followed(tuple(record for records in fetched.values() for record in records), told)
         finally:
             await consumer.stop()
+
+
+async def _seek(consumer: AIOKafkaConsumer, places: list[TopicPartition], since: datetime) -> None:
+    """Go to the first record of each partition that is not older; to the end where there is none."""
+    found = await consumer.offsets_for_times(dict.fromkeys(places, int(since.timestamp() * 1000)))
+    await consumer.seek_to_end(*(place for place in places if found.get(place) is None))
+    for place, there in found.items():
+        if there is not None:
+            consumer.seek(place, there.offset)
 
 
 async def records_to_end(connection: KafkaConnection, topic: str) -> AsyncGenerator[ReceivedRecord, None]:

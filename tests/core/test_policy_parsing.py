@@ -8,8 +8,17 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agrajag.core.day_limits import NO_LIMITS, DayLimits
 from agrajag.core.policy import ALL_TOOLS, NO_TOOLS, Policy, Tools
-from agrajag.core.policy_parsing import MAX_TOOLS, SETTINGS, parse_settings, with_settings
+from agrajag.core.policy_parsing import (
+    LIMITS,
+    MAX_TOOLS,
+    SETTINGS,
+    misplaced_limits,
+    parse_settings,
+    with_limits,
+    with_settings,
+)
 from agrajag.documents.cascade import SETTINGS_PATH, bundled_documents
 
 
@@ -100,8 +109,60 @@ def test_no_value_makes_checking_raise(value: object, key: str) -> None:
 def test_the_bundled_document_shows_every_setting_with_its_default_and_sets_none() -> None:
     text = bundled_documents()[SETTINGS_PATH]
     assert yaml.safe_load(text) is None
-    shown = [line.removeprefix("# ") for line in text.splitlines() if line.startswith("# agrajag.")]
+    shown = [
+        line.removeprefix("# ") for line in text.splitlines() if line.startswith(("# agrajag.", "# ai."))
+    ]
     layer = parse_settings(yaml.safe_load("\n".join(shown)), SETTINGS_PATH)
     assert layer.problems == ()
     assert set(layer.values) == {setting.field for setting in SETTINGS.values()}
     assert with_settings(Policy(), [layer]) == Policy()
+    assert set(layer.limits) == {setting.field for setting in LIMITS.values()}
+    assert layer.aliases == {"agrajag": "claude-haiku-5-5"}
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "wanted"),
+    [
+        ("agrajag.budget.runs", 0, DayLimits(runs=0)),
+        ("agrajag.budget.tokens", 5_000_000, DayLimits(tokens=5_000_000)),
+        ("agrajag.budget.usd", 2, DayLimits(micro_usd=2_000_000)),
+        ("agrajag.budget.usd", 0.07, DayLimits(micro_usd=70_000)),
+    ],
+)
+def test_every_budget_reaches_its_place(key: str, value: Any, wanted: DayLimits) -> None:
+    layer = parse_settings({key: value}, "acme")
+    assert layer.problems == ()
+    assert with_limits(NO_LIMITS, layer) == wanted
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("agrajag.budget.runs", -1),
+        ("agrajag.budget.runs", 1.5),
+        ("agrajag.budget.runs", None),
+        ("agrajag.budget.tokens", True),
+        ("agrajag.budget.tokens", 10**13),
+        ("agrajag.budget.usd", float("nan")),
+        ("agrajag.budget.usd", float("inf")),
+        ("agrajag.budget.usd", "2.50"),
+        ("ai.alias.agrajag", ""),
+        ("ai.alias.agrajag", 7),
+        ("ai.alias.agrajag", "m" * 257),
+        ("ai.alias.", "claude"),
+        ("ai.alias.a.b", "claude"),
+        ("ai.provider.x.baseUrl", "https://example.com"),
+    ],
+)
+def test_a_bad_budget_or_alias_is_a_problem_and_sets_nothing(key: str, value: Any) -> None:
+    layer = parse_settings({key: value}, "acme")
+    assert [(problem.source, problem.field) for problem in layer.problems] == [("acme", key)]
+    assert (layer.limits, layer.aliases, layer.values) == ({}, {}, {})
+
+
+def test_a_budget_in_a_projects_document_is_a_problem_and_an_alias_is_none() -> None:
+    layer = parse_settings(
+        {"agrajag.budget.usd": 1, "ai.alias.fast": "m", "agrajag.answer.all": True}, "here"
+    )
+    (problem,) = misplaced_limits(layer)
+    assert (problem.source, problem.field) == ("here", "agrajag.budget.usd")

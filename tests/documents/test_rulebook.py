@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agrajag.core.day_limits import DayLimits
 from agrajag.core.policy import ALL_TOOLS, Policy, Tools
 from agrajag.core.rule_parsing import MAX_RULES
 from agrajag.core.rules import merge
@@ -200,3 +201,29 @@ def test_after_any_changes_a_rule_set_is_always_the_merge_of_whole_last_good_fil
                 names = dict.fromkeys([rules_at(tenant), rules_at(tenant, project)])
                 layers = [read_layer(good[name], "x").rules for name in names if name in good]
                 assert book.effective(tenant, project)[0].rules == merge([bundled_layer().rules, *layers])
+
+
+def test_of_one_alias_the_narrowest_document_counts_and_the_tenants_alone_where_no_project_is_asked_for() -> (
+    None
+):
+    tenant, project = "ai.alias.fast: small\nai.alias.agrajag: large", "ai.alias.fast: strange"
+    book = Rulebook(a_cascade([(settings_at("acme"), tenant), (settings_at("acme", "essays"), project)]))
+    assert book.aliases("acme", None) == {"fast": "small", "agrajag": "large"}
+    assert book.aliases("acme", "essays") == {"fast": "strange", "agrajag": "large"}
+    assert book.aliases("globex", None) == {}
+    assert book.problems == ()
+
+
+def test_a_budget_is_the_tenants_to_say_and_a_projects_is_a_problem() -> None:
+    documents = [
+        (settings_at("acme"), "agrajag.budget.runs: 7"),
+        (settings_at("acme", "essays"), "agrajag.budget.runs: 1000000\nagrajag.budget.usd: 900"),
+    ]
+    book = Rulebook(a_cascade(documents))
+    assert book.day_limits("acme", DayLimits(runs=3, tokens=5)) == DayLimits(runs=7, tokens=5)
+    assert book.day_limits("globex", DayLimits(runs=3)) == DayLimits(runs=3)
+    told = [(problem.source, problem.field) for problem in book.problems]
+    assert told == [
+        (str(settings_at("acme", "essays")), f"agrajag.budget.{name}") for name in ("runs", "usd")
+    ]
+    assert book.in_force("acme", "essays").problems == book.problems

@@ -1,0 +1,71 @@
+"""Writes and reads the records of the topic of process events, whose `kind` says what each of them is."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+import orjson
+
+from agrajag.errors import InputError
+from agrajag.model.keys import lane_key
+from agrajag.model.processes import (
+    PROCESS_RECORDS,
+    ProcessEvent,
+    ProcessRecord,
+    RunUsage,
+    SessionEvent,
+    ToolCallEvent,
+)
+from agrajag.wire.cloudevents import EventType, binary_headers
+from agrajag.wire.codec import decode
+from agrajag.wire.origin import ReceivedRecord
+from agrajag.wire.outputs import Output
+from agrajag.wire.reasons import DeadLetterReason
+from agrajag.wire.topics import Topic, Topics
+
+_TYPES: Mapping[type[object], EventType] = MappingProxyType(
+    {
+        ProcessEvent: EventType.PROCESS_EVENT,
+        SessionEvent: EventType.SESSION_EVENT,
+        ToolCallEvent: EventType.TOOL_CALL_EVENT,
+        RunUsage: EventType.RUN_USAGE,
+    }
+)
+
+
+def process_record_id(record: ProcessRecord) -> str:
+    """What names a record: the same for a repeat, and for no other record."""
+    match record:
+        case ProcessEvent():
+            return f"{record.process_id}:{record.status}"
+        case SessionEvent():
+            return f"{record.session_id}:{record.seq}"
+        case ToolCallEvent():
+            return f"{record.process_id}:{record.call_id}:{record.status}"
+        case RunUsage():
+            return f"{record.process_id}:usage"
+
+
+def process_output(topics: Topics, record: ProcessRecord, source: str) -> Output:
+    """The record as it is written. `source` is one of a few names, such as `agrajag/service`."""
+    return Output(
+        topics.name(Topic.PROCESS_EVENTS),
+        lane_key(record.tenant_id, record.project_id).encode(),
+        record.to_json(),
+        binary_headers(_TYPES[type(record)], source, process_record_id(record)),
+    )
+
+
+def read_process_record(record: ReceivedRecord) -> ProcessRecord:
+    """The value of a record of that topic. Raises InputError, and nothing else."""
+    try:
+        data = orjson.loads(record.value or b"")
+    except orjson.JSONDecodeError:
+        raise InputError(DeadLetterReason.NOT_JSON, "the value is no JSON") from None
+    if not isinstance(data, dict):
+        raise InputError(DeadLetterReason.NOT_AN_OBJECT, "the value is no JSON object")
+    kind = data.get("kind")
+    model = PROCESS_RECORDS.get(kind) if isinstance(kind, str) else None
+    if model is None:
+        raise InputError(DeadLetterReason.INVALID_FIELD, f"kind: must be one of {', '.join(PROCESS_RECORDS)}")
+    decoded: ProcessRecord = decode(model, record)
+    return decoded
