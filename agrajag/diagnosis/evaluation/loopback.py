@@ -146,7 +146,9 @@ class LoopbackServer:
 async def _request(reader: asyncio.StreamReader) -> Request:
     head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
     method, target, _ = head[0].split(" ", 2)
-    headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:] if line)}
+    headers = {
+        name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:] if line)
+    }
     body = await reader.readexactly(int(headers.get("content-length", "0")))
     return Request(method, target, headers, body)
 

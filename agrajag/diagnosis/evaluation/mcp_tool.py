@@ -40,10 +40,13 @@ class McpTool:
     async def _serving(self) -> AsyncIterator[RunningTool]:
         server: Server[Any] = Server("scripted", on_list_tools=self._listed, on_call_tool=self._called)
         app = server.streamable_http_app(json_response=True)
-        async with app.router.lifespan_context(app), LoopbackServer(self._answer) as door:
-            async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url=door.url) as client:
-                self._client = client
-                yield door
+        async with (
+            app.router.lifespan_context(app),
+            LoopbackServer(self._answer) as door,
+            httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url=door.url) as client,
+        ):
+            self._client = client
+            yield door
 
     def serve(self) -> AbstractAsyncContextManager[RunningTool]:
         """The server, running while it is entered."""

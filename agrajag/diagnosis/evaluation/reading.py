@@ -70,9 +70,7 @@ def _entries(name: str, text: str, problems: list[str]) -> list[Any]:
     return data
 
 
-def _scenario(
-    called: str, entry: object, targets: Mapping[str, Any], problems: list[str]
-) -> Scenario | None:
+def _scenario(called: str, entry: object, targets: Mapping[str, Any], problems: list[str]) -> Scenario | None:
     if not isinstance(entry, Mapping):
         problems.append(f"{called}: must be a mapping")
         return None

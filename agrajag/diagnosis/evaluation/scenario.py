@@ -1,6 +1,7 @@
 """What a scenario says: the job, the tool and how it behaves, and which verdicts about it are right, passable, harmful.
 
-The truth of a scenario (`Reality`) decides what is harmful, the same way for all; the expectation decides what is right.
+The truth of a scenario (`Reality`) decides what is harmful, the same way for all; the expectation decides what is
+right.
 """
 
 from datetime import timedelta
@@ -10,9 +11,17 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 from pydantic.alias_generators import to_camel
 
-from agrajag.model.enums import Classification, CredentialKind, ProbeIdentity, Scope, Status, Transport, Trigger
+from agrajag.model.enums import (
+    Classification,
+    CredentialKind,
+    ProbeIdentity,
+    Scope,
+    Status,
+    Transport,
+    Trigger,
+)
 from agrajag.model.events import Locale
-from agrajag.model.jobs import MAX_SIGNALS, MAX_USERS, Detail
+from agrajag.model.jobs import MAX_SIGNALS, MAX_USERS
 from agrajag.model.wire_model import Duration, Id, Note, Signature
 
 TENANT = "magrathea"
@@ -20,6 +29,7 @@ PROJECT = "fjords"
 USER = "alice"
 SESSION = "session-42"
 
+Body = str | dict[str, Any] | list[Any] | None
 Step = Literal["handshake", "list", "call"]
 Text = Annotated[str, StringConstraints(min_length=1)]
 Seconds = Annotated[float, Field(gt=0, le=60)]
@@ -60,22 +70,47 @@ class Reality(StrEnum):
         return self in {Reality.WORKS, Reality.CALLER}
 
 
+class ErrorPart(Part):
+    """What the failed call left behind. None of it is to be believed."""
+
+    status: Annotated[int, Field(ge=100, le=599)] | None = None
+    headers: dict[str, str] = {}
+    body: Body = None
+    exception: Text | None = None
+    message: Text | None = None
+    code: Text | None = None
+
+
 class JobPart(Part):
-    """The question. Whatever stands in it came from a failed call and is not to be believed."""
+    """How the question arose: `errors` failed calls of `users` users, or one user's wish to know.
+
+    Layer 1 makes the job of it, by the bundled rules; so a scenario whose error it would decide by itself is none.
+    `others` are the errors of the users after the first, in turn; without them they all met the same one.
+    """
 
     tool: Id
-    signature: Signature
-    detail: Detail | None = None
-    signals: Annotated[tuple[Detail, ...], Field(max_length=MAX_SIGNALS)] = ()
-    errors: Annotated[int, Field(ge=1)] = 1
-    users: Annotated[int, Field(ge=0, le=MAX_USERS)] = 1
+    trigger: Literal[Trigger.TOOL_CALL_ERROR, Trigger.USER_REQUEST] = Trigger.TOOL_CALL_ERROR
+    scope: Scope | None = None
+    """What a user asks about; errors have the scope that Layer 1 gives them."""
+    project: Id | None = PROJECT
     user: Id | None = USER
-    """The originating user; null where nobody was known."""
-    scope: Scope = Scope.PROJECT
-    trigger: Trigger = Trigger.TOOL_CALL_ERROR
     transport: Transport | None = None
     credentials: CredentialKind | None = None
     locale: Locale | None = None
+    error: ErrorPart | None = None
+    others: Annotated[tuple[ErrorPart, ...], Field(max_length=MAX_SIGNALS)] = ()
+    errors: Annotated[int, Field(ge=1)] = 1
+    users: Annotated[int, Field(ge=0, le=MAX_USERS)] = 1
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if (self.error is None) != (self.trigger is Trigger.USER_REQUEST):
+            raise ValueError("error: an error needs one, and a user request has none")
+        if self.scope is not None and self.error is not None:
+            raise ValueError("scope: an error has that which Layer 1 gives it")
+        if self.users > self.errors or (self.users == 0) != (self.user is None):
+            raise ValueError("users: each has at least one error, and there is none only without a user")
+        return self
 
 
 class Before(Part):
@@ -122,7 +157,7 @@ class Answer(Part):
 
     status: Annotated[int, Field(ge=200, le=599)] | None = None
     headers: dict[str, str] = {}
-    body: str | dict[str, Any] | list[Any] | None = None
+    body: Body = None
     after_seconds: Seconds | None = None
     instead: Literal["hang", "reset", "cut", "flood"] | None = None
     text: str | None = None

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import orjson
 
@@ -22,7 +22,7 @@ from agrajag.diagnosis.evaluation.loopback import (
     Request,
     Whole,
 )
-from agrajag.diagnosis.evaluation.scenario import Answer, ToolPart
+from agrajag.diagnosis.evaluation.scenario import Answer, Body, ToolPart
 from agrajag.model.enums import ProbeIdentity
 
 _INSTEAD: Mapping[str, Reply] = {"hang": Hang(), "reset": Cut(0), "cut": Cut(400), "flood": Flood()}
@@ -92,7 +92,7 @@ async def reply_of(answer: Answer) -> Reply:
     return Whole(answer.status or 200, body, {"content-type": content_type, **answer.headers})
 
 
-def _body(body: str | dict[str, Any] | list[Any] | None) -> tuple[bytes, str]:
+def _body(body: Body) -> tuple[bytes, str]:
     if body is None or isinstance(body, str):
         kind = "text/html" if body and body.startswith("<") else "text/plain"
         return (body or "").encode(), f"{kind}; charset=utf-8"
