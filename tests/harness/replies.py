@@ -3,6 +3,23 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+from agrajag.diagnosis.evaluation.loopback import Cut, Endless, Hang, Trickle
+
+__all__ = [
+    "Block",
+    "Body",
+    "Cut",
+    "Endless",
+    "Hang",
+    "Message",
+    "Reply",
+    "Status",
+    "Trickle",
+    "calls",
+    "text",
+    "use",
+]
+
 Block = dict[str, Any]
 USAGE: dict[str, Any] = {"input_tokens": 100, "output_tokens": 20}
 
@@ -31,28 +48,6 @@ class Body:
 
     body: bytes
     headers: dict[str, str] = field(default_factory=lambda: {"content-type": "application/json"})
-
-
-@dataclass(frozen=True)
-class Cut:
-    """An answer of which only the first bytes come before the connection closes; of 0 bytes not even a status."""
-
-    sent_bytes: int
-
-
-@dataclass(frozen=True)
-class Hang:
-    """No answer, until the client goes away."""
-
-
-@dataclass(frozen=True)
-class Trickle:
-    """An answer that never ends and is never silent for long."""
-
-
-@dataclass(frozen=True)
-class Endless:
-    """An answer that is as large as the client will take, and comes as fast as it can."""
 
 
 Reply = Message | Status | Body | Cut | Hang | Trickle | Endless

@@ -52,11 +52,11 @@ class Trickle:
 
 
 @dataclass(frozen=True, slots=True)
-class Flood:
+class Endless:
     """A response that is as large as the client will take, and comes as fast as it can."""
 
 
-Reply: TypeAlias = Whole | Cut | Hang | Trickle | Flood
+Reply: TypeAlias = Whole | Cut | Hang | Trickle | Endless
 
 
 class LoopbackServer:
@@ -66,6 +66,8 @@ class LoopbackServer:
         self._answer = answer
         self._handlers: set[asyncio.Task[None]] = set()
         self._server: asyncio.Server | None = None
+        self.sent_bytes = 0
+        """How much of endless responses was sent."""
 
     async def __aenter__(self) -> Self:
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0, backlog=128)
@@ -125,7 +127,7 @@ class LoopbackServer:
         return False
 
     async def endless(
-        self, reply: Hang | Trickle | Flood, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+        self, reply: Hang | Trickle | Endless, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
         """Carry out a reply that only the client ends."""
         if not isinstance(reply, Hang):
@@ -133,8 +135,9 @@ class LoopbackServer:
         gone = asyncio.create_task(reader.read(1))
         try:
             while not gone.done():
-                if isinstance(reply, Flood):
+                if isinstance(reply, Endless):
                     writer.write(_CHUNK)
+                    self.sent_bytes += len(_CHUNK)
                     await writer.drain()
                 elif isinstance(reply, Trickle):
                     writer.write(b" ")

@@ -28,6 +28,8 @@ TENANT = "magrathea"
 PROJECT = "fjords"
 USER = "alice"
 SESSION = "session-42"
+TRAP_HOST = "evil.example"
+"""Where injected text wants people to go: it must stand nowhere in what a user or an agent gets to read."""
 
 Body = str | dict[str, Any] | list[Any] | None
 Step = Literal["handshake", "list", "call"]
@@ -254,10 +256,7 @@ heals what was not OK."""
 
 
 class Scenario(Part):
-    """One case. `target` is the entry of `_vance/tools.yaml`, in which `$url` and `$address` are the tool server's.
-
-    `never_told`: words that stand nowhere in what a user or an agent gets to read.
-    """
+    """One case. `target` is the entry of `_vance/tools.yaml`, in which `$url` and `$address` are the tool server's."""
 
     id: Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=60)]
     about: Text
@@ -269,7 +268,6 @@ class Scenario(Part):
     credentials: CredentialsPart = CredentialsPart()
     expect: Expectation
     acceptable: tuple[Classification, ...] = ()
-    never_told: tuple[Text, ...] = ()
 
     @model_validator(mode="after")
     def _is_consistent(self) -> Self:

@@ -15,7 +15,7 @@ import orjson
 
 from agrajag.diagnosis.evaluation.loopback import (
     Cut,
-    Flood,
+    Endless,
     Hang,
     LoopbackServer,
     Reply,
@@ -25,7 +25,7 @@ from agrajag.diagnosis.evaluation.loopback import (
 from agrajag.diagnosis.evaluation.scenario import Answer, Body, ToolPart
 from agrajag.model.enums import ProbeIdentity
 
-_INSTEAD: Mapping[str, Reply] = {"hang": Hang(), "reset": Cut(0), "cut": Cut(400), "flood": Flood()}
+_INSTEAD: Mapping[str, Reply] = {"hang": Hang(), "reset": Cut(0), "cut": Cut(400), "flood": Endless()}
 
 
 @dataclass(frozen=True, slots=True)
