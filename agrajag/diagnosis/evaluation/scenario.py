@@ -180,7 +180,7 @@ class Answer(Part):
         return self
 
 
-Answers = Annotated[tuple[Answer, ...], Field(min_length=1)]
+Answers = tuple[Answer, ...]
 """The answers to the first call, the second, …; the last one stays."""
 
 NOBODY = (Answer(status=401, body="authentication required"),)
