@@ -45,6 +45,7 @@ class RawOutcome:
     `status` is that of HTTP, where there was one. `body` is the start of the response, at most `MAX_BODY_BYTES`.
     `exception_type` and its causes in `exception_chain`, outermost first, are named as Layer 1's rules know them:
     `httpx2.ConnectError`, `ConnectionRefusedError`. `error_code` is the target's own, where it has such codes.
+    `used_credentials`: it was called with a credential that its service keeps, beside any that the adapter was given.
     """
 
     ok: bool
@@ -56,6 +57,7 @@ class RawOutcome:
     exception_chain: tuple[str, ...] = ()
     message: str | None = None
     error_code: str | None = None
+    used_credentials: bool = False
 
 
 class TargetAdapter(Protocol):

@@ -1,0 +1,192 @@
+"""Probes tools that live inside another service: a request on one topic, a reply on another.
+
+A declaration names the topics, so it is held to those of other services: what Agrajag itself reads or writes is never
+written by a probe. A topic that is not there is not made. That Kafka is away says nothing about a tool and is raised;
+that nobody has replied is an outcome.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from types import MappingProxyType, TracebackType
+from typing import Any
+
+import structlog
+from aiokafka import AIOKafkaProducer
+from aiokafka.errors import KafkaError
+from pydantic import ValidationError
+
+from agrajag.core.targets import KafkaCall, Target
+from agrajag.diagnosis.adapter import MAX_BODY_BYTES, PROBE_HEADER, RawOutcome, Secret, failed
+from agrajag.diagnosis.kafka_replies import CORRELATION_HEADER, MAX_REPLY_BYTES, ReplyReader
+from agrajag.diagnosis.probe import ProbeRefusal, ProbeRequest
+from agrajag.errors import PermanentError, TransientError
+from agrajag.model.keys import tool_key
+from agrajag.model.probing import ProbeCall, ProbeReply
+from agrajag.wire.clients import KafkaConnection
+from agrajag.wire.following import partitions_of
+from agrajag.wire.topics import Topics
+from agrajag.wire.writing import write_errors
+
+log = structlog.get_logger(__name__)
+
+MAX_READERS = 16
+"""How many topics of replies stay open; of more, those are closed that nobody waits on."""
+_STOP_SECONDS = 10.0
+
+
+class KafkaAdapter:
+    """Calls targets over Kafka. An async context manager: its clients are started when they are first needed."""
+
+    def __init__(self, connection: KafkaConnection, topics: Topics) -> None:
+        self._connection = connection
+        self._own_prefix = f"{topics.prefix}."
+        self._readers: dict[str, ReplyReader] = {}  # the one used last stands last
+        self._request_topics: set[str] = set()
+        self._producer: AIOKafkaProducer | None = None
+        self._making = asyncio.Lock()
+
+    async def __aenter__(self) -> "KafkaAdapter":
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Ends all clients; the adapter may be used again."""
+        producer, self._producer = self._producer, None
+        readers, self._readers = self._readers, {}
+        for reader in readers.values():
+            await reader.close()
+        if producer is not None:
+            with suppress(KafkaError, OSError, TimeoutError):
+                await asyncio.wait_for(producer.stop(), _STOP_SECONDS)
+
+    async def call(
+        self,
+        target: Target,
+        credential: Secret | None,
+        sample: Mapping[str, Any],
+        request: ProbeRequest,
+        seconds: float,
+    ) -> RawOutcome | ProbeRefusal:
+        """One request and the wait for its reply; see TargetAdapter. `credential` is never sent: the other service
+        has those of its users.
+
+        Raises TransientError where Kafka is away.
+        """
+        call = target.call
+        if not isinstance(call, KafkaCall):
+            raise TypeError(f"{target.tool_name} is no Kafka target")
+        if not (self._is_foreign(call.request_topic) and self._is_foreign(call.reply_topic)):
+            return ProbeRefusal.ADDRESS_REFUSED
+        was_sent = False
+        try:
+            async with asyncio.timeout(seconds):
+                reader = await self._opened(call)
+                with reader.expecting(request.probe_id) as reply:
+                    await self._send(call.request_topic, _asked(request, sample, seconds))
+                    was_sent = True
+                    return _told(await reply, request.probe_id)
+        except PermanentError as error:
+            log.warning(
+                "probe_topics_unusable", source=target.source, tool=target.tool_name, reason=str(error)
+            )
+            return ProbeRefusal.TARGET_BROKEN
+        except TimeoutError:
+            if not was_sent:
+                raise TransientError(f"kafka: no answer from {self._connection.bootstrap_servers}") from None
+            return failed(TimeoutError(f"no reply on {call.reply_topic} in time"))
+
+    def _is_foreign(self, topic: str) -> bool:
+        return not topic.startswith((self._own_prefix, "__"))
+
+    async def _opened(self, call: KafkaCall) -> ReplyReader:
+        async with self._making:
+            if call.request_topic not in self._request_topics:
+                await partitions_of(self._connection, call.request_topic)
+                self._request_topics.add(call.request_topic)
+            reader = self._readers.pop(call.reply_topic, None)
+            if reader is not None and reader.is_broken:
+                await reader.close()
+                reader = None
+            if reader is None:
+                await self._make_room()
+                reader = ReplyReader(self._connection, call.reply_topic)
+                await reader.open()
+            self._readers[call.reply_topic] = reader
+            return reader
+
+    async def _make_room(self) -> None:
+        for topic, reader in list(self._readers.items()):
+            if len(self._readers) < MAX_READERS:
+                return
+            if reader.is_idle:
+                del self._readers[topic]
+                await reader.close()
+
+    async def _send(self, topic: str, asked: ProbeCall) -> None:
+        headers = [(CORRELATION_HEADER, asked.probe_id.encode()), (PROBE_HEADER, asked.probe_id.encode())]
+        key = tool_key(asked.tenant_id, asked.tool_name).encode()
+        with write_errors(f"writing {topic}"):
+            producer = await self._started()
+            await producer.send_and_wait(topic, asked.to_json(), key, headers=headers)
+
+    async def _started(self) -> AIOKafkaProducer:
+        async with self._making:
+            if self._producer is None:
+                producer = AIOKafkaProducer(**self._connection.client_options(), acks="all")
+                try:
+                    await producer.start()
+                except BaseException:
+                    await producer.stop()
+                    raise
+                self._producer = producer
+            return self._producer
+
+
+def _asked(request: ProbeRequest, sample: Mapping[str, Any], seconds: float) -> ProbeCall:
+    return ProbeCall(
+        probe_id=request.probe_id,
+        tenant_id=request.tenant_id,
+        project_id=request.project_id,
+        tool_name=request.tool_name,
+        identity=request.identity,
+        user_id=request.user_id,
+        sample_input=dict(sample),
+        deadline=datetime.now(UTC) + timedelta(seconds=seconds),
+    )
+
+
+def _told(value: bytes, probe_id: str) -> RawOutcome:
+    """What a reply says; one that says nothing usable is a failure of the service that wrote it."""
+    if len(value) > MAX_REPLY_BYTES:
+        return RawOutcome(
+            ok=False,
+            exception_type="ProbeReplyTooLarge",
+            message=f"the reply has {len(value)} bytes, limit {MAX_REPLY_BYTES}",
+        )
+    try:
+        reply = ProbeReply.from_json(value)
+    except ValidationError as error:
+        return _invalid(f"the reply has {error.error_count()} faults")
+    if reply.probe_id != probe_id:
+        return _invalid("the reply names another probe than its header")
+    body = (reply.body or "").encode()
+    return RawOutcome(
+        ok=reply.success,
+        status=reply.status_code,
+        headers=MappingProxyType(reply.headers or {}),
+        body=body[:MAX_BODY_BYTES],
+        truncated=len(body) > MAX_BODY_BYTES,
+        exception_type=reply.exception_type,
+        error_code=reply.error_code,
+        used_credentials=reply.used_credentials,
+    )
+
+
+def _invalid(message: str) -> RawOutcome:
+    return RawOutcome(ok=False, exception_type="ProbeReplyInvalid", message=message)
