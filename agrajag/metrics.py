@@ -313,6 +313,10 @@ MODEL_AUDIT_FAILURES = Counter(
 RECIPES_UNUSABLE = Counter(
     "agrajag_recipes_unusable", "Jobs without a usable recipe, by reason.", ["reason"], registry=REGISTRY
 )
+# Models that an alias or a recipe names and no operator has declared; the next one that is wished for counts.
+MODELS_UNDECLARED = Counter(
+    "agrajag_models_undeclared", "Models named and not declared, passed over.", registry=REGISTRY
+)
 # Attempts that began after their tenant had used up its day. `kind`: service.engine.Budget.
 OVER_BUDGET = Counter(
     "agrajag_over_budget", "Attempts that began over budget, by kind of budget.", ["kind"], registry=REGISTRY

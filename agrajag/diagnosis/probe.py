@@ -6,8 +6,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Protocol
 
-from agrajag.model.enums import ProbeIdentity, Scope
-from agrajag.model.health import ToolHealth
+from agrajag.model.enums import ProbeIdentity
+from agrajag.service.health_reading import HealthReading as HealthReading
 
 MAX_RAW_RESPONSE = 2_000
 
@@ -78,21 +78,3 @@ class Prober(Protocol):
     async def probe(self, request: ProbeRequest, seconds: float) -> ProbeOutcome | ProbeRefusal:
         """One probe, at the latest after `seconds`. Never raises for what the target does: a hang, a torrent of bytes
         and nonsense are outcomes. A cancellation ends it at once and leaves nothing behind."""
-
-
-class HealthReading(Protocol):
-    """Reads the health documents of one moment."""
-
-    def nearest(
-        self,
-        tenant_id: str,
-        tool_name: str,
-        *,
-        project_id: str | None,
-        user_id: str | None,
-        session_id: str | None,
-    ) -> ToolHealth | None:
-        """The document that speaks for the caller: the narrowest with an opinion on status; else the narrowest."""
-
-    def find(self, tenant_id: str, scope: Scope, scope_id: str, tool_name: str) -> ToolHealth | None:
-        """Exactly this document."""

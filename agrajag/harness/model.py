@@ -24,6 +24,7 @@ class NoModel(StrEnum):
     """Why there is no model to ask. A value: whoever needs a model does without, and says so once."""
 
     NO_KEY = "no_key"
+    NOT_DECLARED = "not_declared"
 
 
 @dataclass(frozen=True, slots=True)
