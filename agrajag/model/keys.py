@@ -69,6 +69,11 @@ def link_key(tenant_id: str, link_id: str) -> str:
     return f"{_escaped(tenant_id)}|{_escaped(link_id)}"
 
 
+def process_key(tenant_id: str, name: str, *told: str) -> str:
+    """`tenant|name`: a process or a session in the store; `told` names one of the records about it."""
+    return "|".join(map(_escaped, (tenant_id, name, *told)))
+
+
 def document_key(tenant_id: str, project_id: str | None, path: str) -> str:
     """`tenant|project|path`: the key of one document of the cascade; no project is `-`."""
     return f"{lane_key(tenant_id, project_id)}|{_escaped(path)}"

@@ -1,4 +1,4 @@
-"""What one poll brought, and what of it is still to be done: writes by route, records to be set aside, next offsets."""
+"""What one poll brought, and what of it is still to be done: writes, records to be set aside, next offsets."""
 
 from collections.abc import Mapping, Sequence
 
@@ -6,15 +6,17 @@ from aiokafka import TopicPartition
 
 from agrajag.errors import InputError
 from agrajag.sink.routes import Route
-from agrajag.store import Refusal, Write
+from agrajag.store import GuardedCollection, Refusal, Write
 from agrajag.wire.origin import ReceivedRecord
+from agrajag.wire.topics import Topic
 
 
 class Work:
-    """The writes of one route, and which record each came from."""
+    """The writes of one topic to one collection, and which record each came from."""
 
-    def __init__(self, route: Route) -> None:
-        self.route = route
+    def __init__(self, topic: Topic, collection: type[GuardedCollection]) -> None:
+        self.topic = topic
+        self.collection = collection
         self.writes: list[Write] = []
         self._sources: dict[tuple[str, int], ReceivedRecord] = {}
 
@@ -42,14 +44,18 @@ class Batch:
         self.next_offsets = {
             place: received[-1].offset + 1 for place, received in records.items() if received
         }
-        by_topic: dict[str, Work] = {}
+        works: dict[tuple[str, type[GuardedCollection]], Work] = {}
         for place, received in records.items():
-            work = by_topic.get(place.topic)
-            if work is None:
-                work = by_topic[place.topic] = Work(routes[place.topic])
-                self.works.append(work)
+            route = routes[place.topic]
             for record in received:
                 try:
-                    work.add(work.route.decode(record), record)
+                    entries = route.entries(record)
                 except InputError as error:
                     self.letters.append((record, error))
+                    continue
+                for collection, write in entries:
+                    name = place.topic, collection
+                    if name not in works:
+                        works[name] = Work(route.topic, collection)
+                    works[name].add(write, record)
+        self.works.extend(works.values())

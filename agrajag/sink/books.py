@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from hashlib import blake2b
@@ -10,7 +11,7 @@ from typing import NamedTuple
 from agrajag.core.newest import Newest
 from agrajag.errors import InputError
 from agrajag.sink.routes import ROUTES, Route
-from agrajag.store import Store
+from agrajag.store import GuardedCollection, HealthCollection, Store
 from agrajag.wire.clients import KafkaConnection
 from agrajag.wire.following import records_to_end
 from agrajag.wire.topics import Topics
@@ -55,6 +56,7 @@ async def compare(
     topics: Topics,
     store: Store,
     route: Route = ROUTES[0],
+    collection: type[GuardedCollection] = HealthCollection,
     *,
     patience_seconds: float = 0.0,
 ) -> Books:
@@ -64,32 +66,33 @@ async def compare(
     a little behind. Records that belong to the dead letters are passed over. Keeps a few hundred bytes for each key.
     Raises TransientError or PermanentError if one side cannot be read.
     """
-    on_topic = await _on_topic(connection, topics, route)
+    on_topic = await _on_topic(connection, topics, route, collection)
     clock = asyncio.get_running_loop()
     deadline = clock.time() + patience_seconds
     while True:
-        differences = _differences(on_topic, await _in_store(store, route))
+        differences = _differences(on_topic, await _in_store(store.collection(collection)))
         if not differences or clock.time() >= deadline:
             return Books(len(on_topic), tuple(differences))
         await asyncio.sleep(_LOOK_AGAIN_SECONDS)
 
 
-async def _on_topic(connection: KafkaConnection, topics: Topics, route: Route) -> dict[str, _Entry]:
+async def _on_topic(
+    connection: KafkaConnection, topics: Topics, route: Route, collection: type[GuardedCollection]
+) -> dict[str, _Entry]:
     latest: Newest[str, bytes] = Newest()
     async for record in records_to_end(connection, topics.name(route.topic)):
-        try:
-            write = route.decode(record)
-        except InputError:
-            continue
-        digest = None if write.document is None else _digest(write.encoded())
-        latest.take(write.key, write.revision, digest)
+        with suppress(InputError):
+            for wanted, write in route.entries(record):
+                if wanted is collection:
+                    digest = None if write.document is None else _digest(write.encoded())
+                    latest.take(write.key, write.revision, digest)
     return {key: _Entry(revision, digest) for key, revision, digest in latest}
 
 
-async def _in_store(store: Store, route: Route) -> dict[str, _Entry]:
+async def _in_store(collection: GuardedCollection) -> dict[str, _Entry]:
     return {
         document["_id"]: _Entry(document["revision"], _digest(bytes(document.raw)))
-        async for document in route.collection(store).raw_documents()
+        async for document in collection.raw_documents()
     }
 
 

@@ -183,7 +183,7 @@ class Mirror(ConsumerRebalanceListener):  # type: ignore[misc]
         return True
 
     async def _store_one(self, work: Work, batch: Batch) -> None:
-        written = await work.route.collection(self._store).write(work.writes)
+        written = await self._store.collection(work.collection).write(work.writes)
         SINK_BATCHES.inc()
         counts = {
             SinkResult.WRITTEN: written.stored,
@@ -191,7 +191,7 @@ class Mirror(ConsumerRebalanceListener):  # type: ignore[misc]
             SinkResult.FAILED: len(written.refused),
         }
         for result, count in counts.items():
-            SINK_WRITES.labels(work.route.topic, result).inc(count)
+            SINK_WRITES.labels(work.topic, result).inc(count)
         for refusal in written.refused:
             log.error("store_refuses_document", key=refusal.write.key, reason=refusal.reason)
             error = InputError(DeadLetterReason.PROCESSING_FAILED, f"refused by the store: {refusal.reason}")

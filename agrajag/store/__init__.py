@@ -4,13 +4,19 @@ from agrajag.store.client import Store
 from agrajag.store.documents import DocumentCollection
 from agrajag.store.guarded import GuardedCollection, Refusal, Write, Written
 from agrajag.store.health import HealthCollection, HealthPage
+from agrajag.store.inbox import InboxCollection
+from agrajag.store.processes import AuditCollection, ProcessCollection, SessionCollection
 
 __all__ = [
+    "AuditCollection",
     "DocumentCollection",
     "GuardedCollection",
     "HealthCollection",
     "HealthPage",
+    "InboxCollection",
+    "ProcessCollection",
     "Refusal",
+    "SessionCollection",
     "Store",
     "Write",
     "Written",

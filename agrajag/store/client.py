@@ -4,8 +4,9 @@ The embedded store slows down tenfold after some thousand retryable writes, so t
 lost by it: every write of ours can be repeated by whoever made it.
 """
 
+from collections.abc import Sequence
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import structlog
 from pymongo import AsyncMongoClient
@@ -14,9 +15,14 @@ from pymongo.errors import PyMongoError
 from agrajag.errors import ConfigError, PermanentError
 from agrajag.store.documents import DocumentCollection
 from agrajag.store.failures import translated
+from agrajag.store.guarded import GuardedCollection
 from agrajag.store.health import HealthCollection
+from agrajag.store.inbox import InboxCollection
+from agrajag.store.processes import AuditCollection, ProcessCollection, SessionCollection
 
 log = structlog.get_logger(__name__)
+
+Collection = TypeVar("Collection", bound=GuardedCollection)
 
 _EMBEDDED_SET_NAME = "secantus"
 _SELECTION_TIMEOUT_MS = 5_000
@@ -32,6 +38,19 @@ class Store:
         self.embedded = embedded
         self.health = HealthCollection(client[database])
         self.documents = DocumentCollection(client[database])
+        self.processes = ProcessCollection(client[database])
+        self.sessions = SessionCollection(client[database])
+        self.audit = AuditCollection(client[database])
+        self.inbox = InboxCollection(client[database])
+
+    def collection(self, kind: type[Collection]) -> Collection:
+        """The one of this kind."""
+        return next(one for one in self.collections if isinstance(one, kind))
+
+    @property
+    def collections(self) -> Sequence[GuardedCollection]:
+        """All of them."""
+        return self.health, self.documents, self.processes, self.sessions, self.audit, self.inbox
 
     @classmethod
     async def open(cls, uri: str, database: str) -> Self:
@@ -46,7 +65,7 @@ class Store:
                 _connected(uri, **({"retryWrites": False} if embedded else {})), database, embedded=embedded
             )
             try:
-                for collection in (store.health, store.documents):
+                for collection in store.collections:
                     await collection.ensure_indexes()
             except BaseException:
                 await store.close()

@@ -1,18 +1,14 @@
 """The documents of the cascade as the store shows them: one by key, those of a tenant."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
-import structlog
 from pymongo import ASCENDING, IndexModel
 
-from agrajag.errors import InputError
 from agrajag.model.answers import Document
 from agrajag.model.keys import document_key
-from agrajag.store.bson_form import from_bson, to_bson
+from agrajag.store.bson_form import to_bson
 from agrajag.store.failures import translated
 from agrajag.store.guarded import PRESENT, GuardedCollection, Write
-
-log = structlog.get_logger(__name__)
 
 
 def document_write(document: Document) -> Write:
@@ -35,18 +31,10 @@ class DocumentCollection(GuardedCollection):
         """The document under `key`, None if there is none or it is gone."""
         with translated("reading one document"):
             document = await self._collection.find_one({"_id": key, **PRESENT})
-        return None if document is None else _read(document)
+        return None if document is None else self._read(Document, document)
 
     async def of_tenant(self, tenant_id: str) -> list[Document]:
         """All documents of a tenant and its projects, in the order of their keys."""
         with translated("listing the documents of a tenant"):
             found = await self._collection.find({"tenantId": tenant_id}).sort("_id", ASCENDING).to_list()
-        return [document for one in found if (document := _read(one)) is not None]
-
-
-def _read(document: dict[str, Any]) -> Document | None:
-    try:
-        return from_bson(Document, document)
-    except InputError as error:
-        log.warning("stored_document_unreadable", collection=DocumentCollection.name, reason=error.detail)
-        return None
+        return [document for one in found if (document := self._read(Document, one)) is not None]

@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar, NamedTuple
 
 import bson
+import structlog
 from bson import Int64
 from bson.errors import BSONError
 from bson.raw_bson import RawBSONDocument
@@ -20,9 +21,11 @@ from pymongo.asynchronous.database import AsyncDatabase
 from pymongo.errors import BulkWriteError
 from pymongo.write_concern import WriteConcern
 
-from agrajag.errors import TransientError
-from agrajag.store.bson_form import AWARE
+from agrajag.errors import InputError, TransientError
+from agrajag.store.bson_form import AWARE, Record, from_bson
 from agrajag.store.failures import DUPLICATE_KEY, describe, is_transient, translated
+
+log = structlog.get_logger(__name__)
 
 BULK_LIMIT = 1_000
 MAX_DOCUMENT_BYTES = 16 * 1024 * 1024
@@ -125,6 +128,14 @@ class GuardedCollection:
             async with raw.find(PRESENT).sort("_id", ASCENDING) as cursor:
                 async for document in cursor:
                     yield document
+
+    def _read(self, record_type: type[Record], document: Mapping[str, Any]) -> Record | None:
+        """The record that a document holds; None for one that holds none, which is logged."""
+        try:
+            return from_bson(record_type, document)
+        except InputError as error:
+            log.warning("stored_document_unreadable", collection=self.name, reason=error.detail)
+            return None
 
     async def _write_bulk(self, operations: Sequence[ReplaceOne[Any]]) -> dict[int, Mapping[str, Any]]:
         """The errors by position.

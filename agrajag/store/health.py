@@ -7,19 +7,15 @@ every status it can have, and the one at `now` decides in the end.
 from datetime import UTC, datetime
 from typing import Any, ClassVar, NamedTuple
 
-import structlog
 from pymongo import ASCENDING, IndexModel
 
 from agrajag.core.lookup import Caller
-from agrajag.errors import InputError
 from agrajag.model.enums import Scope, Status
 from agrajag.model.health import ToolHealth
 from agrajag.model.keys import health_key
-from agrajag.store.bson_form import from_bson, to_bson
+from agrajag.store.bson_form import to_bson
 from agrajag.store.failures import translated
 from agrajag.store.guarded import PRESENT, GuardedCollection, Write
-
-log = structlog.get_logger(__name__)
 
 _BEFORE_ANY_UNTIL = datetime.min.replace(tzinfo=UTC)
 _AFTER_ANY_UNTIL = datetime.max.replace(tzinfo=UTC)
@@ -56,7 +52,7 @@ class HealthCollection(GuardedCollection):
         """The document under `key`, None if there is none or it is gone."""
         with translated("reading one health document"):
             document = await self._collection.find_one({"_id": key, **PRESENT})
-        return None if document is None else _read(document)
+        return None if document is None else self._read(ToolHealth, document)
 
     async def cascade(self, caller: Caller, tool_name: str) -> list[ToolHealth]:
         """The documents of the tool that apply to the caller, narrowest scope first."""
@@ -64,7 +60,7 @@ class HealthCollection(GuardedCollection):
         with translated("reading the health documents of a caller"):
             documents = await self._collection.find({"_id": {"$in": keys}, **PRESENT}).to_list()
         documents.sort(key=lambda document: keys.index(document["_id"]))
-        return [health for document in documents if (health := _read(document)) is not None]
+        return [health for document in documents if (health := self._read(ToolHealth, document)) is not None]
 
     async def page(
         self,
@@ -88,7 +84,7 @@ class HealthCollection(GuardedCollection):
         with translated("listing health documents"):
             async with self._collection.find(selected, batch_size=limit + 1).sort("_id", ASCENDING) as cursor:
                 async for document in cursor:
-                    health = _read(document)
+                    health = self._read(ToolHealth, document)
                     if health is None or (status is not None and health.status_at(now) is not status):
                         continue
                     if len(found) == limit:
@@ -107,7 +103,7 @@ class HealthCollection(GuardedCollection):
             if status is None:
                 return counted
             async for document in self._collection.find(selected | {"override.until": {"$ne": None}}):
-                health = _read(document)
+                health = self._read(ToolHealth, document)
                 if health is not None and health.status_at(now) is not status:
                     counted -= 1
         return counted
@@ -120,11 +116,3 @@ def _filter(tenant_id: str, status: Status | None, scope: Scope | None) -> dict[
     if status is not None:
         selected["possibleStatuses"] = status.value
     return selected
-
-
-def _read(document: dict[str, Any]) -> ToolHealth | None:
-    try:
-        return from_bson(ToolHealth, document)
-    except InputError as error:
-        log.warning("stored_document_unreadable", collection=HealthCollection.name, reason=error.detail)
-        return None

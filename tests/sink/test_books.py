@@ -1,14 +1,14 @@
 """The comparison of topic and store finds every way in which they can differ."""
 
 import asyncio
-import dataclasses
 
 import pytest
 
 from agrajag.errors import PermanentError
-from agrajag.sink import ROUTES, compare
+from agrajag.sink import compare
 from agrajag.sink.books import Difference, Fault
-from agrajag.store import GuardedCollection, Store, Write
+from agrajag.store import Store, Write
+from agrajag.store.client import Collection
 from agrajag.store.health import health_write
 from agrajag.wire.clients import KafkaConnection
 from agrajag.wire.topics import Topics
@@ -51,23 +51,24 @@ async def test_each_kind_of_difference_is_found_and_equal_documents_are_none(
 
 
 async def test_with_patience_a_store_that_is_a_little_behind_is_looked_at_again(
-    connection: KafkaConnection, topics: Topics, opened: Store
+    connection: KafkaConnection, topics: Topics, store_uri: str, database: str
 ) -> None:
     health = a_health(tool_name="late", revision=5)
     await send(connection, topics, [change(health)])
     looks = 0
 
-    def counted(store: Store) -> GuardedCollection:
-        nonlocal looks
-        looks += 1
-        return store.health
+    class Counted(Store):
+        def collection(self, kind: type[Collection]) -> Collection:
+            nonlocal looks
+            looks += 1
+            return super().collection(kind)
 
-    route = dataclasses.replace(ROUTES[0], collection=counted)
-    comparing = asyncio.create_task(compare(connection, topics, opened, route, patience_seconds=60))
-    await eventually(lambda: looks == 2)
-    await opened.health.write([health_write(health)])
-    assert (await comparing).differences == ()
-    assert (await compare(connection, topics, opened)).documents == 1
+    async with await Counted.open(store_uri, database) as opened:
+        comparing = asyncio.create_task(compare(connection, topics, opened, patience_seconds=60))
+        await eventually(lambda: looks == 2)
+        await opened.health.write([health_write(health)])
+        assert (await comparing).differences == ()
+        assert (await compare(connection, topics, opened)).documents == 1
 
 
 async def test_an_empty_topic_and_an_empty_store_agree(

@@ -8,7 +8,7 @@ from aiokafka import AIOKafkaProducer
 from agrajag.documents.records import a_document, document_output, removal_output
 from agrajag.model.answers import MAX_CONTENT
 from agrajag.sink import ROUTES, compare
-from agrajag.store import Store
+from agrajag.store import DocumentCollection, Store
 from agrajag.wire.clients import KafkaConnection
 from agrajag.wire.outputs import Output
 from agrajag.wire.topics import Topic, Topics
@@ -65,4 +65,4 @@ async def test_the_store_shows_the_newest_documents_and_forgets_those_that_are_r
     assert await opened.documents.get(GLOBEX.key) is None
     assert await opened.documents.of_tenant("acme") == [newest, longest]
     assert await opened.documents.of_tenant("globex") == []
-    assert (await compare(connection, topics, opened, _ROUTE)).differences == ()
+    assert (await compare(connection, topics, opened, _ROUTE, DocumentCollection)).differences == ()
