@@ -9,11 +9,22 @@ from typing import Any
 
 from agrajag.core.features import Features
 from agrajag.core.rules import Rule, Selectors
-from agrajag.model.answers import HealthCommand
-from agrajag.model.enums import Classification, CommandKind, LinkKind, Scope, Status, Trigger
+from agrajag.model.answers import HealthCommand, InboxItem
+from agrajag.model.enums import (
+    Classification,
+    CommandKind,
+    LinkKind,
+    ProcessStatus,
+    Scope,
+    SessionStatus,
+    Status,
+    ToolCallStatus,
+    Trigger,
+)
 from agrajag.model.events import ErrorReport, SystemEvent, ToolCallError, ToolCallSucceeded
 from agrajag.model.health import Cooldown, ToolHealth, VerdictFacet
 from agrajag.model.jobs import DiagnosisJob
+from agrajag.model.processes import ProcessEvent, RunUsage, SessionEvent, ToolCallEvent
 
 NOW = datetime(2026, 5, 23, 12, 0, tzinfo=UTC)
 """The moment at which tests happen: a Saturday noon without any meaning."""
@@ -158,3 +169,75 @@ def a_job(**overrides: Any) -> DiagnosisJob:
         "lease_until": NOW + timedelta(minutes=15),
     }
     return DiagnosisJob(**(given | overrides))
+
+
+_PROCESS = {
+    "process_id": "proc-1",
+    "job_id": "job-1",
+    "tenant_id": "acme",
+    "project_id": "essays",
+    "at": NOW,
+}
+
+
+def a_process_event(status: ProcessStatus = ProcessStatus.RUNNING, **overrides: Any) -> ProcessEvent:
+    """A step of the process that answers `a_job()`."""
+    given: dict[str, Any] = {
+        **_PROCESS,
+        "session_id": "sess-1",
+        "service_name": "agrajag",
+        "status": status,
+        "originating_user_id": "alice",
+    }
+    return ProcessEvent(**(given | overrides))
+
+
+def a_tool_call_event(status: ToolCallStatus = ToolCallStatus.STARTED, **overrides: Any) -> ToolCallEvent:
+    """A tool call of the same process."""
+    given: dict[str, Any] = {
+        **_PROCESS,
+        "call_id": "call-1",
+        "tool_name": "tool_probe_as_user",
+        "status": status,
+    }
+    return ToolCallEvent(**(given | overrides))
+
+
+def a_usage(**overrides: Any) -> RunUsage:
+    """What the same process has used: nothing."""
+    given: dict[str, Any] = {**_PROCESS, "service_name": "agrajag"}
+    return RunUsage(**(given | overrides))
+
+
+def a_session_event(status: SessionStatus = SessionStatus.ACTIVE, **overrides: Any) -> SessionEvent:
+    """A state of the system session in which the same process runs."""
+    given: dict[str, Any] = {
+        "session_id": "sess-1",
+        "seq": 1,
+        "tenant_id": "acme",
+        "project_id": "essays",
+        "service_name": "agrajag",
+        "display_name": "_service_agrajag",
+        "status": status,
+        "worker_id": "worker-1",
+        "at": NOW,
+    }
+    return SessionEvent(**(given | overrides))
+
+
+def an_inbox_item(**overrides: Any) -> InboxItem:
+    """What Alice can do about the same tool herself."""
+    given: dict[str, Any] = {
+        "item_id": "inbox-1",
+        "revision": 1,
+        "tenant_id": "acme",
+        "assigned_to_user_id": "alice",
+        "tool_name": "search",
+        "error_signature": "http-401",
+        "opening_job_id": "job-1",
+        "title": "search: your credentials no longer work",
+        "body": "Log in again.",
+        "created_at": NOW,
+        "updated_at": NOW,
+    }
+    return InboxItem(**(given | overrides))

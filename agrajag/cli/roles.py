@@ -41,7 +41,7 @@ def worker(
 
 
 def sink() -> None:
-    """Mirror the health documents into MongoDB.
+    """Mirror health documents, rules, the inbox and what processes did into MongoDB.
 
     Runs until SIGTERM or Ctrl-C, and waits for brokers and a store that are away. Any number of sinks may run. The
     topics must exist (agrajag topics create).

@@ -9,10 +9,15 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
+from aiokafka import AIOKafkaProducer
+
 from agrajag.sink import Group, run_sink
 from agrajag.wire.clients import KafkaConnection
+from agrajag.wire.outputs import Output
 from agrajag.wire.topics import Topics
 from tests.servers import unmeasured
+from tests.sink.records import committed
+from tests.waiting import eventually
 
 SESSION_TIMEOUT_SECONDS = 1.5
 
@@ -34,6 +39,23 @@ async def a_sink(
         task.cancel()
         with suppress(asyncio.CancelledError):
             await task
+
+
+async def mirrored(
+    connection: KafkaConnection, topics: Topics, store_uri: str, database: str, outputs: list[Output]
+) -> None:
+    """Write the records while a sink runs; returns when it has committed them."""
+    async with a_sink(connection, topics, store_uri, database):
+        async with AIOKafkaProducer(**connection.producer_options()) as producer:
+            for output in outputs:
+                await producer.send_and_wait(
+                    output.topic, output.value, output.key, headers=list(output.headers)
+                )
+
+        async def all_committed() -> bool:
+            return await committed(connection, topics) == len(outputs)
+
+        await eventually(all_committed, timeout=60)
 
 
 async def a_sink_process(

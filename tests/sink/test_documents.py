@@ -3,8 +3,6 @@
 from datetime import timedelta
 from typing import Any
 
-from aiokafka import AIOKafkaProducer
-
 from agrajag.documents.records import a_document, document_output, removal_output
 from agrajag.model.answers import MAX_CONTENT
 from agrajag.sink import ROUTES, compare
@@ -14,9 +12,7 @@ from agrajag.wire.outputs import Output
 from agrajag.wire.topics import Topic, Topics
 from tests.builders import NOW
 from tests.documents.texts import a_rule_file, rules_at, settings_at
-from tests.sink.records import committed
-from tests.sink.running import a_sink
-from tests.waiting import eventually
+from tests.sink.running import mirrored
 
 _ROUTE = next(route for route in ROUTES if route.topic is Topic.DOCUMENTS)
 ACME, ESSAYS, GLOBEX = rules_at("acme"), settings_at("acme", "essays"), rules_at("globex")
@@ -25,23 +21,6 @@ ACME, ESSAYS, GLOBEX = rules_at("acme"), settings_at("acme", "essays"), rules_at
 def _document(name: Any, revision: int, content: str | None = None) -> Any:
     at = NOW + timedelta(seconds=revision)
     return a_document(name, content or a_rule_file(f"rule-{revision}"), revision, at)
-
-
-async def _mirrored(
-    connection: KafkaConnection, topics: Topics, store_uri: str, database: str, outputs: list[Output]
-) -> None:
-    """Write the records, twice over, while a sink runs; returns when it has committed them."""
-    async with a_sink(connection, topics, store_uri, database):
-        async with AIOKafkaProducer(**connection.producer_options()) as producer:
-            for output in (*outputs, *outputs):
-                await producer.send_and_wait(
-                    output.topic, output.value, output.key, headers=list(output.headers)
-                )
-
-        async def all_committed() -> bool:
-            return await committed(connection, topics) == 2 * len(outputs)
-
-        await eventually(all_committed, timeout=60)
 
 
 async def test_the_store_shows_the_newest_documents_and_forgets_those_that_are_removed(
@@ -60,7 +39,7 @@ async def test_the_store_shows_the_newest_documents_and_forgets_those_that_are_r
         document_output(topic, _document(GLOBEX, 6)),
         Output(topic, ACME.key.encode(), b"{"),
     ]
-    await _mirrored(connection, topics, store_uri, database, outputs)
+    await mirrored(connection, topics, store_uri, database, [*outputs, *outputs])
     assert await opened.documents.get(ACME.key) == newest
     assert await opened.documents.get(GLOBEX.key) is None
     assert await opened.documents.of_tenant("acme") == [newest, longest]
