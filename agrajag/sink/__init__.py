@@ -1,4 +1,4 @@
-"""Mirrors compacted topics into the store, and compares the two."""
+"""Mirrors topics into the store, and compares the two."""
 
 from agrajag.sink.books import Books, Difference, compare
 from agrajag.sink.broker import Group

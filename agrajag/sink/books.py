@@ -1,4 +1,4 @@
-"""Compares the store with the compacted topic that it mirrors: the newest revision of every key must stand in it."""
+"""Compares the store with a topic that it mirrors: the newest revision of every key must stand in it."""
 
 import asyncio
 from collections.abc import Mapping
