@@ -93,6 +93,14 @@ class ToolCallEnd(StrEnum):
     DUPLICATE = "duplicate"
 
 
+class ProbeEnd(StrEnum):
+    """How a probe ended: the tool worked, failed, or had not answered by the deadline."""
+
+    WORKED = "worked"
+    FAILED = "failed"
+    TIMED_OUT = "timed_out"
+
+
 class WatchdogCause(StrEnum):
     """Why a worker gave up on itself."""
 
@@ -327,4 +335,26 @@ PROCESS_RECORDS_SKIPPED = Counter(
     "Records of processes left out, by reason.",
     ["reason"],
     registry=REGISTRY,
+)
+
+# --- probes ---
+
+# Probes that were made. `kind`: core.targets.TargetKind, `identity`: model.enums.ProbeIdentity, `end`: ProbeEnd.
+PROBES = Counter(
+    "agrajag_probes",
+    "Probes made, by kind of target, identity and end.",
+    ["kind", "identity", "end"],
+    registry=REGISTRY,
+)
+# How long they took. `kind`: core.targets.TargetKind.
+PROBE_SECONDS = Histogram(
+    "agrajag_probe_seconds",
+    "Seconds of one probe, by kind of target.",
+    ["kind"],
+    registry=REGISTRY,
+    buckets=(0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30),
+)
+# Probes that were not made; nothing was sent. `reason`: diagnosis.probe.ProbeRefusal.
+PROBE_REFUSALS = Counter(
+    "agrajag_probe_refusals", "Probes that were not made, by reason.", ["reason"], registry=REGISTRY
 )

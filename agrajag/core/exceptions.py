@@ -11,6 +11,8 @@ JAVA_EQUIVALENTS: dict[str, tuple[str, ...]] = {
         "urllib3.exceptions.NewConnectionError",
         "httpx.ConnectError",
         "httpcore.ConnectError",
+        "httpx2.ConnectError",
+        "httpcore2.ConnectError",
         "aiohttp.ClientConnectorError",
         "aiohttp.client_exceptions.ClientConnectorError",
         "ECONNREFUSED",
@@ -47,6 +49,11 @@ JAVA_EQUIVALENTS: dict[str, tuple[str, ...]] = {
         "httpx.TimeoutException",
         "httpcore.ReadTimeout",
         "httpcore.ConnectTimeout",
+        *(
+            f"{client}.{kind}"
+            for client in ("httpx2", "httpcore2")
+            for kind in ("ReadTimeout", "ConnectTimeout", "PoolTimeout", "WriteTimeout", "TimeoutException")
+        ),
         "ETIMEDOUT",
         "ESOCKETTIMEDOUT",
         "UND_ERR_HEADERS_TIMEOUT",

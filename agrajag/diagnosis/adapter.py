@@ -3,6 +3,7 @@
 An adapter only asks. What its answer means, and what of it may be shown to anybody, is decided by who asked it.
 """
 
+import ssl
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -94,8 +95,13 @@ def failed(error: BaseException, status: int | None = None) -> RawOutcome:
 
 
 def exception_names(error: BaseException) -> tuple[str, ...]:
-    """The classes of an exception and its causes, outermost first; of a group, the causes of its first member."""
-    return tuple(_name(type(one)) for one in _causes(error))
+    """The classes of an exception and its causes, outermost first; of a group, the causes of its first member.
+
+    What a TLS failure is wrapped in is left out: HTTP clients call it a failed connection, which is another fault.
+    """
+    causes = list(_causes(error))
+    told = next((n for n, cause in enumerate(causes) if isinstance(cause, ssl.SSLError)), 0)
+    return tuple(_name(type(cause)) for cause in causes[told:])
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
@@ -106,7 +112,14 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
         if current is None:
             return
         yield current
-        current = current.__cause__ or (None if current.__suppress_context__ else current.__context__)
+        current = _cause(current)
+
+
+def _cause(error: BaseException) -> BaseException | None:
+    given = error.args[0] if error.args else None  # some clients hand on the cause in this way alone
+    if error.__cause__ is None and isinstance(given, BaseException):
+        return given
+    return error.__cause__ or (None if error.__suppress_context__ else error.__context__)
 
 
 def _name(kind: type[BaseException]) -> str:

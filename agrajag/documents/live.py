@@ -20,7 +20,6 @@ from agrajag.documents.cascade import Cascade, DocumentName
 from agrajag.documents.directory import DirectoryReading, FileState, directory_state, read_directory
 from agrajag.documents.records import DocumentTable
 from agrajag.documents.rulebook import Rulebook
-from agrajag.documents.target_files import target_problems
 from agrajag.documents.topic import follow_documents, read_documents
 from agrajag.errors import ConfigError, TransientError
 from agrajag.metrics import DOCUMENT_FAULTS, DOCUMENT_RELOADS, DOCUMENTS, DocumentFault
@@ -141,8 +140,7 @@ class LiveDocuments:
 
     def _tell_faults(self) -> None:
         """Count what is wrong, and log what was not before."""
-        targets = target_problems(self.rulebook.cascade.documents)
-        rejected = (*self._in_directory.problems, *self.rulebook.problems, *targets)
+        rejected = (*self._in_directory.problems, *self.rulebook.problems)
         warnings = self.rulebook.warnings
         DOCUMENT_FAULTS.labels(DocumentFault.REJECTED).set(len(rejected))
         DOCUMENT_FAULTS.labels(DocumentFault.WARNING).set(len(warnings))

@@ -16,7 +16,6 @@ from agrajag.documents.cascade import RULES_PATH, SETTINGS_PATH, TOOLS_PATH, Cas
 from agrajag.documents.recipes import is_below_recipes
 from agrajag.documents.records import DocumentTable, a_document, document_output, removal_output
 from agrajag.documents.rulebook import Rulebook
-from agrajag.documents.target_files import target_problems
 from agrajag.documents.yaml_text import NotYaml, read_yaml
 from agrajag.wire.clients import KafkaConnection
 from agrajag.wire.following import kafka_errors
@@ -55,9 +54,7 @@ def faults_of(documents: Mapping[DocumentName, str]) -> Faults:
 
 def faults_in(book: Rulebook) -> Faults:
     """The same of the documents behind a rulebook that is there already."""
-    documents = book.cascade.documents
-    problems = (*book.problems, *target_problems(documents), *_unreadable(documents))
-    return Faults(problems, book.warnings)
+    return Faults((*book.problems, *_unreadable(book.cascade.documents)), book.warnings)
 
 
 def planned_push(

@@ -24,6 +24,7 @@ from agrajag.documents.rule_files import (
     read_layer,
     read_settings,
 )
+from agrajag.documents.target_files import target_problems
 
 L = TypeVar("L", Layer, SettingsLayer)
 
@@ -110,7 +111,8 @@ class Rulebook:
         settings = [
             problem for name, reading in self._settings.items() for problem in _rejected(name, reading.layer)
         ]
-        return (*rules, *settings, *self.recipes.problems)
+        targets = target_problems(self.cascade.documents)
+        return (*rules, *settings, *self.recipes.problems, *targets)
 
     @property
     def warnings(self) -> tuple[Problem, ...]:

@@ -1,0 +1,95 @@
+"""Boring values for tests of probes: a target, a request, and probes over the real network of this machine."""
+
+import json
+import ssl
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from agrajag.core.match import RuleSet
+from agrajag.core.origins import origin_of
+from agrajag.core.targets import Credentials, HttpCall, Target, TargetKind
+from agrajag.diagnosis.addresses import AddressRules
+from agrajag.diagnosis.credentials import CredentialStore, FileVault
+from agrajag.diagnosis.http_target import HttpAdapter
+from agrajag.diagnosis.network import Network, Resolve, system_resolver
+from agrajag.diagnosis.probe import ProbeRequest
+from agrajag.diagnosis.probing import Probes
+from agrajag.diagnosis.targets import Targets
+from agrajag.documents.cascade import TOOLS_PATH, Cascade, DocumentName
+from agrajag.documents.rule_files import bundled_rules
+from agrajag.model.enums import ProbeIdentity
+from tests.builders import NOW
+from tests.diagnosis.tool_servers import TLS_FILES
+
+LOCAL = AddressRules(private_addresses=True)
+
+
+def a_network(
+    resolve: Resolve = system_resolver, rules: AddressRules = LOCAL, *, trusts_tests: bool = False
+) -> Network:
+    """The network of this machine; `trusts_tests`: with the authority that signed the certificate of a `ToolServer`."""
+    tls = ssl.create_default_context(cafile=TLS_FILES / "ca.pem") if trusts_tests else _no_roots()
+    return Network(rules, resolve, tls)
+
+
+def _no_roots() -> ssl.SSLContext:
+    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+
+
+def a_target(url: str, *allow: str, **fields: Any) -> Target:
+    """A GET of this address without credentials; fields of `HttpCall` count as its own."""
+    own = {name: fields.pop(name) for name in list(fields) if name in HttpCall.__dataclass_fields__}
+    origins = frozenset(map(origin_of, (url, *allow)))
+    given: dict[str, Any] = {"tool_name": "search", "source": "tools.yaml", "origins": origins}
+    return Target(**(given | {"call": HttpCall(url, **own), "credentials": Credentials()} | fields))
+
+
+def a_request(**fields: Any) -> ProbeRequest:
+    """A probe of `search` in project `essays` of tenant `acme`, as the system."""
+    given: dict[str, Any] = {
+        "probe_id": "probe-1",
+        "tenant_id": "acme",
+        "project_id": "essays",
+        "tool_name": "search",
+        "identity": ProbeIdentity.SYSTEM,
+        "user_id": "alice",
+    }
+    return ProbeRequest(**(given | fields))
+
+
+def as_user(**fields: Any) -> ProbeRequest:
+    """The same as Alice."""
+    return a_request(identity=ProbeIdentity.USER, **fields)
+
+
+def tools_text(**tools: Any) -> str:
+    """A document of declarations."""
+    return json.dumps({"tools": tools})
+
+
+def a_cascade(text: str, *, project: str | None = None) -> Cascade:
+    """A snapshot with one document of declarations, of tenant `acme`."""
+    return Cascade({DocumentName("acme", project, TOOLS_PATH): text})
+
+
+def probes(
+    cascade: Cascade | Callable[[], Cascade],
+    *,
+    network: Network | None = None,
+    environment: Mapping[str, str] | None = None,
+    directory: Path | None = None,
+    rules: RuleSet | None = None,
+) -> Probes:
+    """Probes by HTTP. Credentials of users are in the folder `vault` of `directory`, others in its folder `files`."""
+    return Probes(
+        Targets(cascade if callable(cascade) else lambda: cascade),
+        lambda _tenant, _project: rules or bundled_rules(),
+        CredentialStore(
+            environment,
+            None if directory is None else directory / "files",
+            None if directory is None else FileVault(directory / "vault"),
+        ),
+        {TargetKind.HTTP: HttpAdapter(network or a_network())},
+        lambda: NOW,
+    )
