@@ -48,7 +48,8 @@ WITHHELD_FIELDS = frozenset(
     }
 )
 
-_LIBRARIES = ("aiokafka", "asyncio", "faust", "mode", "pymongo")
+_LIBRARIES = ("aiokafka", "anthropic", "asyncio", "faust", "httpx2", "mode", "pymongo")
+_ECHOES = ("client", "mcp")  # both are the MCP SDK's, and repeat what servers say
 _MAX_TEXT = 2_000
 _MAX_EXCEPTION_TEXT = 500
 
@@ -58,7 +59,8 @@ def configure_logging(
 ) -> None:
     """Sends all logging of this process to `stream` (standard error), from `level` up; the last call wins.
 
-    Libraries are heard from warnings up, whatever the level: their debug records hold what they send and receive.
+    Libraries are heard from warnings up, whatever the level: their debug records hold what they send and receive. One
+    whose warnings do so too is not heard: what is wrong there is told by the outcomes of probes.
     """
     output = sys.stderr if stream is None else stream
     threshold = logging.getLevelNamesMapping()[level.upper()]
@@ -95,6 +97,8 @@ def configure_logging(
     root.setLevel(threshold)
     for library in _LIBRARIES:
         logging.getLogger(library).setLevel(max(threshold, logging.WARNING))
+    for library in _ECHOES:
+        logging.getLogger(library).setLevel(logging.CRITICAL)
 
 
 def _renderer(log_format: LogFormat, output: IO[str]) -> Processor:

@@ -13,6 +13,17 @@ from agrajag.addresses import without_credentials
 from agrajag.logs import WITHHELD, WITHHELD_FIELDS, configure_logging
 from agrajag.model.events import ToolCallError
 
+LIBRARIES = (
+    "aiokafka",
+    "anthropic",
+    "asyncio",
+    "client",
+    "faust",
+    "httpx2",
+    "mcp",
+    "mode",
+    "pymongo",
+)
 log = structlog.get_logger(__name__)  # made before anything is configured, as in every module
 
 
@@ -21,9 +32,7 @@ def written() -> Iterator[io.StringIO]:
     """A stream to log to; the logging of the test run is put back afterwards."""
     root = logging.getLogger()
     before = (root.handlers, root.level, structlog.get_config())
-    levels = {
-        name: logging.getLogger(name).level for name in ("aiokafka", "asyncio", "faust", "mode", "pymongo")
-    }
+    levels = {name: logging.getLogger(name).level for name in LIBRARIES}
     yield io.StringIO()
     root.handlers, root.level, config = before
     structlog.configure(**config)
@@ -64,6 +73,13 @@ def test_the_last_configuration_wins(written: io.StringIO) -> None:
     log.debug("quiet")
     log.info("once")
     assert [line["event"] for line in lines(written)] == ["once"]
+
+
+@pytest.mark.parametrize("name", ["client", "mcp.client.streamable_http"])
+def test_a_library_that_repeats_what_servers_say_is_not_heard(written: io.StringIO, name: str) -> None:
+    configure_logging("debug", "json", written)
+    logging.getLogger(name).error("Unexpected content type: %s", "a payload")
+    assert lines(written) == []
 
 
 def test_libraries_take_the_same_road_from_warnings_up(written: io.StringIO) -> None:
