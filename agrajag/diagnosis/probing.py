@@ -121,7 +121,7 @@ class Probes:
         rules = self._rules(request.tenant_id, request.project_id)
         return ProbeOutcome(
             identity=request.identity,
-            had_credentials=call.secret is not None,
+            had_credentials=call.secret is not None or raw.used_credentials,
             success=raw.ok,
             duration_ms=round(spent * 1000),
             status_code=error.error.http_status,
