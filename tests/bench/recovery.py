@@ -1,7 +1,6 @@
 """How fast a worker reads its table from the changelog, and what that takes of memory."""
 
 import asyncio
-import subprocess
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -17,6 +16,7 @@ from agrajag.wire.partition import partition_for
 from agrajag.wire.topics import Topic
 from tests.pipeline.process import PARTITIONS, Plan
 from tests.pipeline.runs import Run, create_topics
+from tests.warm import WarmProcess
 
 DOCUMENTS = 200_000
 PATIENCE_SECONDS = 600.0
@@ -62,7 +62,7 @@ async def _recovery(run: Run, documents: int) -> tuple[float, float]:
         run.close()
 
 
-def _resident_mb(process: "subprocess.Popen[bytes]") -> float:
+def _resident_mb(process: WarmProcess) -> float:
     status = Path(f"/proc/{process.pid}/status").read_text()
     (line,) = (line for line in status.splitlines() if line.startswith("VmRSS:"))
     return int(line.split()[1]) / _KIB_PER_MB

@@ -4,8 +4,8 @@ Each contender finds the same events waiting in the same topic, does its work fr
 stopped. Its rate is that of what it wrote, by the brokers' record times, so starting up does not count.
 """
 
-import asyncio
 import json
+import signal
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -20,6 +20,7 @@ from tests.bench.contenders import Race
 from tests.pipeline.load import errors
 from tests.pipeline.process import PARTITIONS, Plan
 from tests.pipeline.runs import Run, create_topics, sent
+from tests.waiting import eventually
 
 EVENTS = 10_000
 STORM = 10_000
@@ -103,8 +104,8 @@ async def _rate(run: Run, name: str, events: int) -> float:
 
         written: list[tuple[int, int]] = await run.settled(done, PATIENCE_SECONDS)
     finally:
-        process.terminate()
-        await asyncio.to_thread(process.wait, 30)
+        process.send_signal(signal.SIGTERM)
+        await eventually(lambda: process.poll() is not None, 30)
     (first, counted_at_first), (last, _) = min(written), max(written)
     return (events - counted_at_first) / max(last - first, 1) * 1000
 

@@ -3,8 +3,6 @@
 import asyncio
 import json
 import signal
-import subprocess
-import sys
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
@@ -29,12 +27,10 @@ from tests.cli.programs import FREE_PORTS
 from tests.kafka_reading import read_all
 from tests.pipeline.load import Event
 from tests.pipeline.process import PARTITIONS, Plan
-from tests.servers import unmeasured
 from tests.waiting import eventually
+from tests.warm import WarmProcess, start_module
 
 M = TypeVar("M", ToolHealth, HealthEntry)
-
-ROOT = Path(__file__).parents[2]
 
 
 @dataclass(frozen=True)
@@ -71,29 +67,21 @@ class Run:
 
     plan: Plan
     directory: Path
-    processes: list["subprocess.Popen[bytes]"] = field(default_factory=list)
+    processes: list[WarmProcess] = field(default_factory=list)
 
-    def start(self, module: str = "tests.pipeline.process", **changes: Any) -> "subprocess.Popen[bytes]":
+    def start(self, module: str = "tests.pipeline.process", **changes: Any) -> WarmProcess:
         """Start another worker; `changes` are to the plan."""
         plan = replace(self.plan, **changes)
         return self.start_module([module, json.dumps(asdict(plan))])
 
-    def start_role(self, role: str, environment: dict[str, str]) -> "subprocess.Popen[bytes]":
+    def start_role(self, role: str, environment: dict[str, str]) -> WarmProcess:
         """Start a role by the command line that people use."""
         return self.start_module(["agrajag", role], FREE_PORTS | environment)
 
-    def start_module(
-        self, module: list[str], environment: dict[str, str] | None = None
-    ) -> "subprocess.Popen[bytes]":
+    def start_module(self, module: list[str], environment: dict[str, str] | None = None) -> WarmProcess:
         """Start `python -m module`, arguments included."""
-        with (self.directory / f"process-{len(self.processes)}.log").open("wb") as log:
-            process = subprocess.Popen(
-                [sys.executable, "-m", *module],
-                cwd=ROOT,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                env=unmeasured() | (environment or {}),
-            )
+        log = self.directory / f"process-{len(self.processes)}.log"
+        process = start_module(*module, log=log, environment=environment)
         self.processes.append(process)
         return process
 

@@ -7,7 +7,6 @@ import asyncio
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from pathlib import Path
 
 from aiokafka import AIOKafkaProducer
 
@@ -15,9 +14,9 @@ from agrajag.sink import Group, run_sink
 from agrajag.wire.clients import KafkaConnection
 from agrajag.wire.outputs import Output
 from agrajag.wire.topics import Topics
-from tests.servers import unmeasured
 from tests.sink.records import committed
 from tests.waiting import eventually
+from tests.warm import WarmProcess, start_module
 
 SESSION_TIMEOUT_SECONDS = 1.5
 
@@ -58,21 +57,10 @@ async def mirrored(
         await eventually(all_committed, timeout=60)
 
 
-async def a_sink_process(
-    connection: KafkaConnection, topics: Topics, store_uri: str, database: str
-) -> asyncio.subprocess.Process:
+def a_sink_process(connection: KafkaConnection, topics: Topics, store_uri: str, database: str) -> WarmProcess:
     """A sink in a process of its own, to be killed by the caller."""
-    return await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        "tests.sink.running",
-        connection.bootstrap_servers,
-        topics.prefix,
-        store_uri,
-        database,
-        cwd=Path(__file__).parents[2],
-        stdout=asyncio.subprocess.DEVNULL,
-        env=unmeasured(),
+    return start_module(
+        "tests.sink.running", connection.bootstrap_servers, topics.prefix, store_uri, database
     )
 
 

@@ -201,7 +201,7 @@ async def test_a_sink_killed_at_random_points_leaves_the_store_as_the_topic_ends
     async with AsyncMongoClient[dict[str, Any]](store_uri) as client:
         documents_in_store = client[database].tool_health
         for number, records in enumerate(rounds):
-            process = await a_sink_process(*place)
+            process = a_sink_process(*place)
             await send(connection, topics, records)
             of_this_round = {"revision": {"$gte": number * 1_000 + 2_000}}
             enough = chance.randint(1, 80)
@@ -211,7 +211,7 @@ async def test_a_sink_killed_at_random_points_leaves_the_store_as_the_topic_ends
 
             await eventually(has_written_some, timeout=60)
             process.kill()
-            assert await process.wait() == -9
+            assert process.wait() == -9
     async with a_sink(*place):
         await _committed_all(connection, topics, _ROUNDS * _RECORDS_PER_ROUND)
     await _assert_equal(*place, documents=documents)

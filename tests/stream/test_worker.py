@@ -10,7 +10,7 @@ from agrajag.embedded import ports
 from agrajag.errors import ConfigError
 from agrajag.stream.table import refuse_lost_table
 from tests.stream.counting import PARTITIONS, Count, Plan
-from tests.stream.workers import ROOT, Run, run_of
+from tests.stream.workers import Run, run_of
 from tests.waiting import eventually
 
 pytestmark = pytest.mark.slow
@@ -25,7 +25,7 @@ async def test_a_worker_counts_opens_no_port_makes_no_directory_and_stops_with_0
     await worker.settled(ALL)
     assert worker.status()["listening"] == 0
     assert worker.stop() == 0, worker.log()
-    assert not list(ROOT.glob(f"{run.plan.prefix}*"))
+    assert not list(Path(__file__).parents[2].glob(f"{run.plan.prefix}*"))
 
 
 async def test_a_clean_stop_commits_what_is_done_so_that_nothing_comes_again(run: Run) -> None:

@@ -3,8 +3,6 @@
 import asyncio
 import json
 import signal
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -17,11 +15,10 @@ from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 
 from agrajag.stream.table import BIRTH_KEY
 from tests.kafka_reading import read_all
-from tests.servers import unmeasured
 from tests.stream.counting import PARTITIONS, Count, Plan, group_of
 from tests.waiting import eventually
+from tests.warm import WarmProcess, start_module
 
-ROOT = Path(__file__).parents[2]
 KEYS = 40
 
 
@@ -30,7 +27,7 @@ class Worker:
     """One process; its log is kept for the failure message."""
 
     plan: Plan
-    process: "subprocess.Popen[bytes]"
+    process: WarmProcess
     log_path: Path
 
     def status(self) -> dict[str, Any]:
@@ -53,7 +50,7 @@ class Worker:
     async def ended(self, timeout: float = 90.0) -> int:
         """The exit code, when the process ends by itself."""
         await eventually(lambda: self.process.poll() is not None, timeout)
-        return self.process.returncode
+        return self.process.wait()
 
     async def settled(self, partitions: Sequence[int] | None = None, timeout: float = 60.0) -> None:
         """Wait until the worker holds `partitions` (or any) and is ready."""
@@ -85,14 +82,7 @@ class Run:
         number = len(self.workers)
         plan = replace(self.plan, status_path=str(self.directory / f"status-{number}"), **changes)
         log_path = self.directory / f"worker-{number}.log"
-        with log_path.open("wb") as log:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "tests.stream.counting", json.dumps(asdict(plan))],
-                cwd=ROOT,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                env={**unmeasured(), "PYTHONFAULTHANDLER": "1"},
-            )
+        process = start_module("tests.stream.counting", json.dumps(asdict(plan)), log=log_path)
         worker = Worker(plan, process, log_path)
         self.workers.append(worker)
         return worker
