@@ -112,14 +112,14 @@ class StdioServer:
                 line = told.message.model_dump_json(by_alias=True, exclude_unset=True)
                 self._pipes.stdin.write(f"{line}\n".encode())
 
-    async def end(self) -> None:
+    async def end(self, in_order: bool) -> None:
         """Ends the program and all that it started in its group: by the end of its input, SIGTERM, SIGKILL.
 
-        A cancellation goes over to SIGKILL at once.
+        Where it is not to be ended `in_order`, and on a cancellation, by SIGKILL at once.
         """
         try:
             self._pipes.stdin.close()
-            if not await self.wait_for_exit(_GRACE_SECONDS):
+            if in_order and not await self.wait_for_exit(_GRACE_SECONDS):
                 self._signal(signal.SIGTERM)
                 await self.wait_for_exit(_GRACE_SECONDS)
         finally:
@@ -149,14 +149,16 @@ async def started(
     to_server, from_session = anyio.create_memory_object_stream[SessionMessage](0)
     async with to_session, from_server, to_server, from_session:
         await server.start(command, environment)
+        in_order = False
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(server.read_into, to_session)
                 tasks.start_soon(server.write_from, from_session)
                 yield Streams(BoundedMessages(from_server), Sent(to_server))
+                in_order = True
                 tasks.cancel_scope.cancel()
         finally:
-            await server.end()
+            await server.end(in_order)
 
 
 class _Pipes(asyncio.SubprocessProtocol):
