@@ -204,6 +204,7 @@ class MonitorSettings(Group):
         9_480, description="Port of a worker, of several by --processes the first; 0 for any free one."
     )
     sink_port: Port = Field(9_470, description="Port of a sink; 0 for any free one.")
+    diagnosis_port: Port = Field(9_460, description="Port of a diagnosis; 0 for any free one.")
     token: Annotated[SecretStr, Field(min_length=16)] | None = Field(
         None, description="Bearer token that is asked of everybody who looks."
     )

@@ -18,6 +18,7 @@ from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSetti
 
 from agrajag.addresses import without_credentials
 from agrajag.errors import ConfigError
+from agrajag.setting_diagnosis import DiagnosisSettings, ModelSettings
 from agrajag.setting_files import SecretFiles, read_secret_files
 from agrajag.setting_groups import (
     DocumentSettings,
@@ -59,6 +60,8 @@ class Settings(BaseSettings):
     policy: PolicySettings = PolicySettings()
     documents: DocumentSettings = DocumentSettings()
     worker: WorkerSettings = WorkerSettings()
+    model: ModelSettings = ModelSettings()
+    diagnosis: DiagnosisSettings = DiagnosisSettings()
     monitor: MonitorSettings = MonitorSettings()
     data_dir: Directory = Field(
         Path(".agrajag"),
