@@ -1,7 +1,9 @@
-"""What people ask of a running system, over its topics: documents, commands, past errors, dead letters."""
+"""What people ask of a running system, over its topics: documents, commands, processes, the inbox, past errors, dead
+letters."""
 
-from collections.abc import AsyncIterator, Callable, Iterable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
+from contextlib import aclosing, asynccontextmanager
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from agrajag.bootstrap.origins import origins_of
@@ -13,7 +15,8 @@ if TYPE_CHECKING:
     from agrajag.documents.live import Sources
     from agrajag.documents.pushing import Planned
     from agrajag.documents.records import DocumentTable
-    from agrajag.model.answers import CommandResult, HealthCommand
+    from agrajag.model.answers import CommandResult, HealthCommand, InboxItem
+    from agrajag.model.processes import ProcessRecord
     from agrajag.wire.past_errors import PastErrors, Scanned
 
 
@@ -56,6 +59,28 @@ def past_errors(settings: Settings, tell: Callable[["Scanned"], None]) -> "PastE
     from agrajag.wire.past_errors import PastErrors
 
     return PastErrors(settings.kafka.connection(), settings.topics.topics(), origins_of(settings), tell)
+
+
+async def inbox_items(settings: Settings) -> "list[InboxItem]":
+    """All items of the inbox, by when they last changed. Raises as `read_documents`."""
+    from agrajag.wire.inbox_records import standing_items
+
+    connection = settings.kafka.connection()
+    await wait_for_broker(connection, 0)
+    return await standing_items(connection, settings.topics.topics())
+
+
+async def past_processes(
+    settings: Settings, since: datetime | None = None
+) -> "AsyncGenerator[ProcessRecord, None]":
+    """What was told of processes since then, or in all the time that the topic keeps. Raises as `read_documents`."""
+    from agrajag.wire.process_records import past_process_records
+
+    connection = settings.kafka.connection()
+    await wait_for_broker(connection, 0)
+    async with aclosing(past_process_records(connection, settings.topics.topics(), since)) as records:
+        async for record in records:
+            yield record
 
 
 @asynccontextmanager

@@ -10,7 +10,20 @@ from collections.abc import Sequence
 import typer
 
 from agrajag import __version__
-from agrajag.cli import command, config, demo, dev, dlq, documents, rebuild, roles, rules, topics
+from agrajag.cli import (
+    command,
+    config,
+    demo,
+    dev,
+    dlq,
+    documents,
+    inbox,
+    processes,
+    rebuild,
+    roles,
+    rules,
+    topics,
+)
 from agrajag.cli.telling import tell
 from agrajag.errors import AgrajagError, ConfigError, TransientError
 
@@ -40,6 +53,8 @@ app.add_typer(documents.app, name="documents")
 app.add_typer(rules.app, name="rules")
 app.add_typer(rebuild.app, name="tables")
 app.command()(command.command)
+app.add_typer(inbox.app, name="inbox")
+app.add_typer(processes.app, name="processes")
 app.add_typer(dlq.app, name="dlq")
 app.command()(roles.worker)
 app.command()(roles.sink)

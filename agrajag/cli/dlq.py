@@ -39,11 +39,11 @@ def list_(topic: Topics = None, reason: Reasons = None) -> None:
 
     Example: agrajag dlq list --topic tool-call-errors
     """
-    from agrajag.cli.tables import plain_table, result_console
+    from agrajag.cli.tables import moment, plain_table, result_console
 
     table = plain_table(("topic", "reason", "oldest", "newest"), numbers=("letters", "replayed"))
     for pile in asyncio.run(_piles(_selection(topic, reason, None))):
-        times = (at.strftime("%Y-%m-%d %H:%M:%SZ") for at in (pile.oldest, pile.newest))
+        times = moment(pile.oldest), moment(pile.newest)
         table.add_row(pile.topic, pile.reason, *times, str(pile.letters), str(pile.replayed))
     result_console().print(table)
 

@@ -1,6 +1,7 @@
 """Tables of results on standard output, for people and for pipes."""
 
 from collections.abc import Iterable
+from datetime import UTC, datetime
 
 from rich.console import Console
 from rich.table import Table
@@ -14,6 +15,11 @@ def result_console() -> Console:
     if not console.is_terminal:
         console.width = _PIPE_WIDTH
     return console
+
+
+def moment(at: datetime) -> str:
+    """A time in UTC, to the second."""
+    return at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%SZ")
 
 
 def plain_table(headings: Iterable[str], numbers: Iterable[str] = ()) -> Table:

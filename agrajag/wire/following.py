@@ -75,9 +75,12 @@ async def _seek(consumer: AIOKafkaConsumer, places: list[TopicPartition], since:
             consumer.seek(place, there.offset)
 
 
-async def records_to_end(connection: KafkaConnection, topic: str) -> AsyncGenerator[ReceivedRecord, None]:
-    """Every record up to the end that the topic has now, and perhaps some that came meanwhile. Raises as `follow`."""
-    async with aclosing(follow(connection, topic)) as following:
+async def records_to_end(
+    connection: KafkaConnection, topic: str, since: datetime | None = None
+) -> AsyncGenerator[ReceivedRecord, None]:
+    """Every record from the first, or the first of `since`, up to the end that the topic has now, and perhaps some that
+    came meanwhile. Raises as `follow`."""
+    async with aclosing(follow(connection, topic, since)) as following:
         async for records, caught_up in following:
             for record in records:
                 yield record

@@ -1,6 +1,8 @@
 """Writes and reads the records of the topic of process events, whose `kind` says what each of them is."""
 
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing, suppress
+from datetime import datetime
 from types import MappingProxyType
 
 import orjson
@@ -15,8 +17,10 @@ from agrajag.model.processes import (
     SessionEvent,
     ToolCallEvent,
 )
+from agrajag.wire.clients import KafkaConnection
 from agrajag.wire.cloudevents import EventType, binary_headers
 from agrajag.wire.codec import decode
+from agrajag.wire.following import records_to_end
 from agrajag.wire.origin import ReceivedRecord
 from agrajag.wire.outputs import Output
 from agrajag.wire.reasons import DeadLetterReason
@@ -69,3 +73,17 @@ def read_process_record(record: ReceivedRecord) -> ProcessRecord:
         raise InputError(DeadLetterReason.INVALID_FIELD, f"kind: must be one of {', '.join(PROCESS_RECORDS)}")
     decoded: ProcessRecord = decode(model, record)
     return decoded
+
+
+async def past_process_records(
+    connection: KafkaConnection, topics: Topics, since: datetime | None = None
+) -> AsyncGenerator[ProcessRecord, None]:
+    """What the topic still keeps, or what of it is not older than `since`; what cannot be read is passed over.
+
+    Raises TransientError or PermanentError.
+    """
+    name = topics.name(Topic.PROCESS_EVENTS)
+    async with aclosing(records_to_end(connection, name, since)) as records:
+        async for record in records:
+            with suppress(InputError):
+                yield read_process_record(record)

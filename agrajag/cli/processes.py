@@ -1,0 +1,99 @@
+"""`agrajag processes ...`: what service engines did: their processes, what these called and used."""
+
+import asyncio
+import json
+from contextlib import aclosing
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from agrajag.cli.telling import tell
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from agrajag.core.stories import Story
+    from agrajag.model.processes import ProcessRecord
+
+app = typer.Typer(help="List and show what service engines did.", no_args_is_help=True)
+
+AsJson = Annotated[bool, typer.Option("--json", help="As JSON lines, for programs.")]
+
+
+@app.callback()
+def processes() -> None:
+    """List and show what service engines did."""
+
+
+@app.command("list")
+def list_(
+    tenant: Annotated[str | None, typer.Option(metavar="TENANT", help="Of this tenant only.")] = None,
+    project: Annotated[str | None, typer.Option(metavar="PROJECT", help="Of this project only.")] = None,
+    hours: Annotated[float, typer.Option("--hours", min=0.01, max=168, help="How far back to look.")] = 24.0,
+    as_json: AsJson = False,
+) -> None:
+    """List the processes that did something lately, the one that began last at the end.
+
+    Example: agrajag processes list --tenant acme --hours 2
+    """
+    from agrajag.cli.process_tables import as_data, overview
+    from agrajag.cli.tables import result_console
+    from agrajag.model.processes import ToolCallEvent
+
+    def wanted(record: "ProcessRecord") -> bool:
+        return (
+            not isinstance(record, ToolCallEvent)
+            and tenant in (None, record.tenant_id)
+            and project in (None, record.project_id)
+        )
+
+    found = asyncio.run(_stories(wanted, datetime.now(UTC) - timedelta(hours=hours)))
+    if as_json:
+        for story in found:
+            typer.echo(json.dumps(as_data(story)))
+        return
+    result_console().print(overview(found))
+
+
+@app.command()
+def show(
+    name: Annotated[
+        str, typer.Argument(metavar="JOB_OR_PROCESS", help="The id of a process, or of its job.")
+    ],
+    as_json: AsJson = False,
+) -> None:
+    """Show all that the topic still knows of a process, or of every attempt at a job: steps, tool calls, what was used.
+
+    Ends with 1 if there is none; the topic keeps a week.
+
+    Example: agrajag processes show job-7c1e
+    """
+    from agrajag.cli.process_tables import as_data, in_full
+    from agrajag.cli.tables import result_console
+    from agrajag.model.processes import SessionEvent
+
+    def wanted(record: "ProcessRecord") -> bool:
+        return not isinstance(record, SessionEvent) and name in (record.process_id, record.job_id)
+
+    found = asyncio.run(_stories(wanted))
+    if not found:
+        tell(f"nothing is known of {name}")
+        raise typer.Exit(1)
+    console = result_console()
+    for story in found:
+        if as_json:
+            typer.echo(json.dumps(as_data(story)))
+        else:
+            console.print(*in_full(story), sep="\n")
+
+
+async def _stories(wanted: "Callable[[ProcessRecord], bool]", since: datetime | None = None) -> "list[Story]":
+    from agrajag import bootstrap
+    from agrajag.cli.start import log_for_a_person
+    from agrajag.core.stories import stories
+    from agrajag.settings import load_settings
+
+    log_for_a_person()
+    async with aclosing(bootstrap.past_processes(load_settings(), since)) as records:
+        return stories([record async for record in records if wanted(record)])
