@@ -174,7 +174,7 @@ def _sent_as(value: object) -> SentAs:
         if (
             form is CredentialForm.ENVIRONMENT
             and name is not None
-            and re.fullmatch(r"[A-Za-z_]\w{0,99}", name)
+            and re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,99}", name)
         ):
             return SentAs(form, name)
         if form in (CredentialForm.BEARER, CredentialForm.BASIC) and name is None:
@@ -220,7 +220,18 @@ class ToolForm(_Form):
         for address in self.allow:
             if not re.fullmatch(r"https?://[^/?]+/?", address):
                 raise ValueError("allow lists origins, such as https://search.example.com")
+        self._can_send_credentials()
         return self
+
+    def _can_send_credentials(self) -> None:
+        given = self.credentials.credentials()
+        if given.user is None and given.system is None:
+            return
+        if self.kafka is not None:
+            raise ValueError("a tool behind Kafka is called with the credentials that its own service keeps")
+        to_program = self.mcp is not None and self.mcp.command is not None
+        if to_program != (given.sent_as.form is CredentialForm.ENVIRONMENT):
+            raise ValueError("a program is given its credential by sentAs: env:<name>, and nothing else is")
 
     def declared(self, tool_name: str, source: str) -> Declared:
         """What the form says of a tool."""

@@ -82,7 +82,7 @@ def shown(error: ToolCallError) -> str:
         redacted_line(f"{name}: {given[name]}", _MAX_HEADER) for name in _TELLING_HEADERS if name in given
     ]
     head = "\n".join(lines)
-    room = MAX_RAW_RESPONSE - len(head) - 1
+    room = MAX_RAW_RESPONSE - (len(head) + 1 if head else 0)
     return "\n".join(filter(None, (head, detail_of(error, room))))
 
 

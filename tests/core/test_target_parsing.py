@@ -125,6 +125,13 @@ def test_a_tool_that_nobody_vouches_for_is_never_probed(safety: Any, form: Any) 
     assert _declared(safety | form) is Unprobed.NOT_SAFE
 
 
+def test_a_program_is_given_its_credential_in_its_environment() -> None:
+    target = _target(
+        mcp={"command": ["/x"], "tool": "t"}, credentials={"user": {"vault": "x"}, "sentAs": "env:API_KEY"}
+    )
+    assert target.credentials.sent_as == SentAs(CredentialForm.ENVIRONMENT, "API_KEY")
+
+
 def _http(**fields: object) -> dict[str, object]:
     return _SAFE | {"http": _HTTP | fields}
 
@@ -198,6 +205,20 @@ _MISTAKES: dict[str, tuple[object, str, str]] = {
     "a credential itself": (_with(credentials={"system": "hunter2"}), "credentials.system", "dictionary"),
     "a form that is none": (_with(credentials={"sentAs": "digest"}), "credentials.sentAs", "none of bearer"),
     "a header form without a name": (_with(credentials={"sentAs": "header:"}), "credentials.sentAs", "none of"),
+    "a credential for a program in a header": (
+        {"safety": "SAFE_PROBE", "mcp": {"command": ["/x"], "tool": "t"}, "credentials": {"system": {"file": "x"}}},
+        "", "sentAs: env:<name>",
+    ),
+    "a credential in the environment of a server": (
+        _with(credentials={"system": {"file": "x"}, "sentAs": "env:KEY"}), "", "sentAs: env:<name>",
+    ),
+    "a credential for a tool behind Kafka": (
+        {
+            "safety": "SAFE_PROBE", "kafka": {"requestTopic": "a", "replyTopic": "b"},
+            "credentials": {"system": {"file": "x"}},
+        },
+        "", "its own service keeps",
+    ),
     "a name for bearer": (_with(credentials={"sentAs": "bearer:x"}), "credentials.sentAs", "none of"),
 }  # fmt: skip
 

@@ -9,11 +9,12 @@ from typing import Any
 from agrajag.core.match import RuleSet
 from agrajag.core.origins import origin_of
 from agrajag.core.targets import Credentials, HttpCall, Target, TargetKind
+from agrajag.diagnosis.adapter import RawOutcome, Secret
 from agrajag.diagnosis.addresses import AddressRules
 from agrajag.diagnosis.credentials import CredentialStore, FileVault
 from agrajag.diagnosis.http_target import HttpAdapter
 from agrajag.diagnosis.network import Network, Resolve, system_resolver
-from agrajag.diagnosis.probe import ProbeRequest
+from agrajag.diagnosis.probe import ProbeOutcome, ProbeRefusal, ProbeRequest
 from agrajag.diagnosis.probing import Probes
 from agrajag.diagnosis.targets import Targets
 from agrajag.documents.cascade import TOOLS_PATH, Cascade, DocumentName
@@ -73,6 +74,18 @@ def a_cascade(text: str, *, project: str | None = None) -> Cascade:
     return Cascade({DocumentName("acme", project, TOOLS_PATH): text})
 
 
+def search_at(url: str, **fields: Any) -> Cascade:
+    """A snapshot in which `search` of tenant `acme` is a GET of this address."""
+    return a_cascade(tools_text(search={"safety": "SAFE_PROBE", "http": {"url": url}} | fields))
+
+
+async def made(prober: Probes, request: ProbeRequest | None = None, seconds: float = 5.0) -> ProbeOutcome:
+    """The outcome of a probe that nothing refuses."""
+    found = await prober.probe(request or a_request(), seconds)
+    assert isinstance(found, ProbeOutcome)
+    return found
+
+
 def probes(
     cascade: Cascade | Callable[[], Cascade],
     *,
@@ -93,3 +106,31 @@ def probes(
         {TargetKind.HTTP: HttpAdapter(network or a_network())},
         lambda: NOW,
     )
+
+
+async def call_of(
+    target: Target,
+    *,
+    secret: str | None = None,
+    sample: dict[str, Any] | None = None,
+    seconds: float = 5.0,
+    network: Network | None = None,
+) -> RawOutcome | ProbeRefusal:
+    """What comes of one call over HTTP, without anything around it."""
+    adapter = HttpAdapter(network or a_network())
+    credential = None if secret is None else Secret(secret)
+    return await adapter.call(target, credential, sample or {}, a_request(), seconds)
+
+
+async def called(
+    target: Target,
+    *,
+    secret: str | None = None,
+    sample: dict[str, Any] | None = None,
+    seconds: float = 5.0,
+    network: Network | None = None,
+) -> RawOutcome:
+    """The same of a call that nothing refuses."""
+    outcome = await call_of(target, secret=secret, sample=sample, seconds=seconds, network=network)
+    assert isinstance(outcome, RawOutcome)
+    return outcome

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from agrajag.core.rule_parsing import MAX_RULES
+from agrajag.documents.cascade import TOOLS_PATH, DocumentName
 from agrajag.documents.checking import Checked, check
 from agrajag.documents.directory import file_of
 from tests.documents.texts import a_rule_file, a_rule_text, rules_at, settings_at
@@ -132,3 +133,13 @@ def test_several_paths_are_told_together_in_their_order(tmp_path: Path) -> None:
 
 def test_an_empty_directory_holds_nothing_wrong(tmp_path: Path) -> None:
     assert check([tmp_path]) == Checked(0, 0, (), ())
+
+
+def test_a_mistake_in_the_declaration_of_a_tool_is_told_with_file_tool_and_field(tmp_path: Path) -> None:
+    name = DocumentName("acme", None, TOOLS_PATH)
+    file_of(tmp_path, name).parent.mkdir(parents=True)
+    file_of(tmp_path, name).write_text(
+        "tools:\n  search: {safety: SAFE_PROBE, http: {url: 'ftp://x'}}\n  other: {}\n"
+    )
+    (problem,) = check([tmp_path]).problems
+    assert str(problem).startswith("acme/_tenant/_vance/tools.yaml: tools.search.http.url: is no http or")
