@@ -87,7 +87,11 @@ class Attempts:
             group.create_task(self._suspend_for_ever())
 
     async def close(self) -> None:
-        """Suspend all sessions, since the worker ends in good order. Raises TransientError or PermanentError."""
+        """Suspend the sessions that nothing uses, since the worker ends in good order; to be called after `run`.
+
+        Raises TransientError or PermanentError.
+        """
+        await self._log.close()
         await self._records.write(*self._sessions.ended(self._clock()))
 
     async def begin(self, engine: AnyEngine, job: ServiceJob, attempt: int) -> ServiceRun | ServiceFailure:

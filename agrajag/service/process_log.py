@@ -6,7 +6,6 @@ as the others. Records that cannot be read are counted; the sink sets them aside
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing
 from datetime import UTC, datetime
 
 import structlog
@@ -42,14 +41,19 @@ class ProcessLog:
 
     async def start(self) -> None:
         """Returns when all of today that was there at the call is heard. Raises TransientError or PermanentError."""
-        if self._following is not None:
-            await self._following.aclose()
+        await self.close()
         today = self._clock().astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
         self._following = follow(self._connection, self._topic, today)
         async for followed in self._following:
             self._tell(followed)
             if followed.caught_up:
                 return
+
+    async def close(self) -> None:
+        """Let go of the brokers; `run` does so itself when it is cancelled."""
+        following, self._following = self._following, None
+        if following is not None:
+            await following.aclose()
 
     async def run(self) -> None:
         """Follow until cancelled. Where brokers are away, all of today is heard again when they are back."""
@@ -60,14 +64,15 @@ class ProcessLog:
                 await self._follow()
             except TransientError as error:
                 log.warning("process_events_not_followed", reason=str(error))
-            self._following = None
             await asyncio.sleep(_TRY_AGAIN_SECONDS)
 
     async def _follow(self) -> None:
-        if self._following is not None:
-            async with aclosing(self._following) as following:
-                async for followed in following:
+        try:
+            if self._following is not None:
+                async for followed in self._following:
                     self._tell(followed)
+        finally:
+            await self.close()
 
     def _tell(self, followed: Followed) -> None:
         for record in followed.records:

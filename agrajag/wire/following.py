@@ -1,6 +1,6 @@
 """Reads whole topics outside of any group: what stands in them, and then what comes."""
 
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import aclosing, contextmanager
 from datetime import datetime
 from typing import NamedTuple
@@ -53,7 +53,7 @@ async def follow(
             await consumer.start()
             ends = await consumer.end_offsets(places)
             if since is not None:
-                await _seek(consumer, places, since)
+                await _seek(consumer, ends, since)
             unread = {place for place in places if await consumer.position(place) < ends[place]}
             told = False
             while True:
@@ -66,13 +66,11 @@ async def follow(
             await consumer.stop()
 
 
-async def _seek(consumer: AIOKafkaConsumer, places: list[TopicPartition], since: datetime) -> None:
+async def _seek(consumer: AIOKafkaConsumer, ends: Mapping[TopicPartition, int], since: datetime) -> None:
     """Go to the first record of each partition that is not older; to the end where there is none."""
-    found = await consumer.offsets_for_times(dict.fromkeys(places, int(since.timestamp() * 1000)))
-    await consumer.seek_to_end(*(place for place in places if found.get(place) is None))
+    found = await consumer.offsets_for_times(dict.fromkeys(ends, int(since.timestamp() * 1000)))
     for place, there in found.items():
-        if there is not None:
-            consumer.seek(place, there.offset)
+        consumer.seek(place, ends[place] if there is None else there.offset)
 
 
 async def records_to_end(
