@@ -1,5 +1,7 @@
 """Recipes: the shape of the specification, the narrowest as a whole, and a broken one never replaced by a wider one."""
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -175,3 +177,9 @@ def test_who_pushes_a_recipe_that_cannot_be_used_is_told(path: str, text: str) -
 def test_the_bundled_recipe_can_be_copied_as_a_tenants_own() -> None:
     text = bundled_documents()[recipe_path("agrajag")]
     assert faults_of({recipe_at("agrajag", "acme"): text}).problems == ()
+
+
+def test_the_recipe_in_the_readme_can_be_used() -> None:
+    readme = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
+    (text,) = re.findall(r"```yaml\n(agrajag: .*?)```", readme, re.DOTALL)
+    assert isinstance(read_recipe(text, "agrajag", "README.md"), Recipe)
