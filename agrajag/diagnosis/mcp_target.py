@@ -28,7 +28,13 @@ from agrajag.diagnosis.network import GuardedTransport, Network
 from agrajag.diagnosis.probe import ProbeRefusal, ProbeRequest
 
 DEFAULT_SEARCH_PATH = "/usr/local/bin:/usr/bin:/bin"
-_BY_THE_TARGET = (httpx2.HTTPError, OSError, anyio.BrokenResourceError, anyio.ClosedResourceError)
+_BY_THE_TARGET = (
+    httpx2.HTTPError,
+    httpx2.InvalidURL,
+    OSError,
+    anyio.BrokenResourceError,
+    anyio.ClosedResourceError,
+)
 
 
 class McpAdapter:

@@ -234,7 +234,9 @@ async def test_a_credential_that_cannot_be_a_header_is_not_sent() -> None:
     assert between.seen == []
 
 
-@pytest.mark.parametrize("location", ["http://169.254.169.254/latest", "http://127.0.0.2:1/mcp"])
+@pytest.mark.parametrize(
+    "location", ["http://169.254.169.254/latest", "http://127.0.0.2:1/mcp", "http://[::1/mcp"]
+)
 async def test_a_redirect_to_another_host_is_not_followed(location: str) -> None:
     outcome, _ = await behind(lambda _seen: status(307, location=location))
     assert (outcome.ok, outcome.status) == (False, 307)
