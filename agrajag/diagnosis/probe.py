@@ -61,7 +61,7 @@ class ProbeRefusal(StrEnum):
     COMMAND_REFUSED = "COMMAND_REFUSED"
     """It is a program that is not on the operator's list."""
     SAMPLE_REFUSED = "SAMPLE_REFUSED"
-    """The sample input is too large, not allowed, or does not fit its schema."""
+    """The model's own sample is too large, does not fit its schema, or is none that such a call can be made with."""
     NO_USER = "NO_USER"
     """It was to be probed as a user, and there is none."""
     CREDENTIAL_MISSING = "CREDENTIAL_MISSING"
@@ -69,7 +69,7 @@ class ProbeRefusal(StrEnum):
     IDENTICAL = "IDENTICAL"
     """The same probe was made in this run."""
     LIMIT_REACHED = "LIMIT_REACHED"
-    """The run has made all the probes it may."""
+    """The run has made all the probes it may, or has no time for another."""
 
 
 class Prober(Protocol):

@@ -284,10 +284,16 @@ _WORDS = [
 ]
 
 
+_LEAF = st.sampled_from(
+    [None, True, 7, "x", "GET", "SAFE_PROBE", "https://a.b/", [], ["https://a.b"], {}, _HTTP, 1.5]
+)
+
+
 @given(
     st.dictionaries(
-        st.sampled_from(_WORDS) | st.text(max_size=3),
-        _JSON | st.sampled_from([*_WORDS, _HTTP]) | st.dictionaries(st.sampled_from(_WORDS), _JSON),
+        st.sampled_from(_WORDS),
+        _LEAF | st.dictionaries(st.sampled_from(_WORDS), _LEAF, max_size=3),
+        max_size=5,
     )
 )
 def test_whatever_a_declaration_holds_it_is_checked_without_raising(entry: dict[str, Any]) -> None:
