@@ -1,1 +1,1 @@
-"""The document cascade: project, tenant, bundled. For now the bundled layer, behind the interface of all of them."""
+"""The document cascade: project, tenant, bundled. Rules, recipes, probe targets and settings, and what is in force."""

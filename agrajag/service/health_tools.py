@@ -6,7 +6,7 @@ for service engines that have the role of a writer and for administrators; the d
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from agrajag.core.command_fit import misfit
 from agrajag.core.cooldown import is_active
@@ -115,6 +115,51 @@ def _own_scope_id(use: ToolUse, scope: Scope) -> str | None:
     }[scope]
 
 
+class _WriteTool(NamedTuple):
+    name: str
+    description: str
+    arguments: type[_OneDocument]
+    properties: Mapping[str, Mapping[str, Any]]
+
+
+_COOLDOWN: Mapping[str, Mapping[str, Any]] = {"errorSignature": _TEXT, "userId": _TEXT_OR_NULL}
+_WRITE_TOOLS = (
+    _WriteTool(
+        "tool_health_set_unavailable",
+        "Mark a tool as unavailable, or as degraded for INTERMITTENT and UNCLEAR.",
+        SetUnavailable,
+        {
+            "classification": _CLASSIFICATION,
+            "expectedRecoveryAt": {"type": ["string", "null"], "format": "date-time"},
+            "note": _TEXT,
+        },
+    ),
+    _WriteTool(
+        "tool_health_set_available",
+        "Mark a tool as working again.",
+        SetAvailable,
+        {"note": _TEXT_OR_NULL},
+    ),
+    _WriteTool(
+        "tool_health_set_cooldown",
+        "Let no new diagnosis begin for an error signature, for a while.",
+        SetCooldown,
+        {
+            **_COOLDOWN,
+            "duration": {"type": "string", "format": "duration"},
+            "classification": _CLASSIFICATION,
+            "note": _TEXT_OR_NULL,
+        },
+    ),
+    _WriteTool(
+        "tool_health_clear_cooldown",
+        "Let diagnoses for an error signature begin again.",
+        ClearCooldown,
+        _COOLDOWN,
+    ),
+)
+
+
 def write_tools(sender: Sending, topics: Topics) -> tuple[ToolSpec, ...]:
     """The four that write, shielded by the role of a writer (spec agrajag §6.2)."""
 
@@ -125,55 +170,24 @@ def write_tools(sender: Sending, topics: Topics) -> tuple[ToolSpec, ...]:
         await sender.send([Output(topics.name(Topic.HEALTH_COMMANDS), key, command.to_json(), headers)])
         return Ready({"commandId": command.command_id, "sent": True})
 
-    def fault(use: ToolUse, asked: _OneDocument) -> str | None:
-        return misfit(command_of(use, asked, use.run.clock()), use.run.clock())
-
-    def spec(
-        name: str, description: str, arguments: type[_OneDocument], **properties: Mapping[str, Any]
-    ) -> ToolSpec:
-        return ToolSpec(
-            name=name,
-            description=description,
-            input_schema=_schema(arguments, properties),
-            arguments=arguments,
+    return tuple(
+        ToolSpec(
+            name=tool.name,
+            description=tool.description,
+            input_schema=_schema(tool.arguments, tool.properties),
+            arguments=tool.arguments,
             act=act,
-            fault=fault,
+            fault=_misfit,
             requires=frozenset({Role.TOOL_HEALTH_WRITER}),
             safety=Safety.SAFE_PROBE,
         )
-
-    cooldown: dict[str, Mapping[str, Any]] = {"errorSignature": _TEXT, "userId": _TEXT_OR_NULL}
-    return (
-        spec(
-            "tool_health_set_unavailable",
-            "Mark a tool as unavailable, or as degraded for INTERMITTENT and UNCLEAR.",
-            SetUnavailable,
-            classification=_CLASSIFICATION,
-            expectedRecoveryAt={"type": ["string", "null"], "format": "date-time"},
-            note=_TEXT,
-        ),
-        spec(
-            "tool_health_set_available",
-            "Mark a tool as working again.",
-            SetAvailable,
-            note=_TEXT_OR_NULL,
-        ),
-        spec(
-            "tool_health_set_cooldown",
-            "Let no new diagnosis begin for an error signature, for a while.",
-            SetCooldown,
-            **cooldown,
-            duration={"type": "string", "format": "duration"},
-            classification=_CLASSIFICATION,
-            note=_TEXT_OR_NULL,
-        ),
-        spec(
-            "tool_health_clear_cooldown",
-            "Let diagnoses for an error signature begin again.",
-            ClearCooldown,
-            **cooldown,
-        ),
+        for tool in _WRITE_TOOLS
     )
+
+
+def _misfit(use: ToolUse, asked: _OneDocument) -> str | None:
+    now = use.run.clock()
+    return misfit(command_of(use, asked, now), now)
 
 
 def read_tool(health: HealthReading) -> ToolSpec:

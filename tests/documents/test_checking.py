@@ -9,7 +9,7 @@ from agrajag.core.rule_parsing import MAX_RULES
 from agrajag.documents.cascade import TOOLS_PATH, DocumentName
 from agrajag.documents.checking import Checked, check
 from agrajag.documents.directory import file_of
-from tests.documents.texts import a_rule_file, a_rule_text, rules_at, settings_at
+from tests.documents.texts import a_recipe_file, a_rule_file, a_rule_text, recipe_at, rules_at, settings_at
 
 Write = Callable[[str], Path]
 
@@ -143,3 +143,15 @@ def test_a_mistake_in_the_declaration_of_a_tool_is_told_with_file_tool_and_field
     )
     (problem,) = check([tmp_path]).problems
     assert str(problem).startswith("acme/_tenant/_vance/tools.yaml: tools.search.http.url: is no http or")
+
+
+def test_a_recipe_in_a_directory_that_cannot_be_used_is_a_problem(tmp_path: Path) -> None:
+    for tenant, text in (("acme", a_recipe_file("agrajag")), ("globex", "agrajag: {tools: []}")):
+        file = file_of(tmp_path, recipe_at("agrajag", tenant))
+        file.parent.mkdir(parents=True)
+        file.write_text(text)
+    found = check([tmp_path])
+    assert found.documents == 2
+    assert [(problem.source, problem.field) for problem in found.problems] == [
+        (str(recipe_at("agrajag", "globex")), field) for field in ("tools", "engine")
+    ]
