@@ -6,7 +6,9 @@ from prometheus_client import generate_latest
 from agrajag import metrics
 
 FAMILIES = list(metrics.REGISTRY.collect())
-CLOSED_LABELS = {"topic", "reason", "kind", "outcome", "classification", "stage", "result", "cause", "effect"}
+CLOSED_LABELS = {
+    "topic", "reason", "kind", "outcome", "classification", "stage", "result", "cause", "effect", "identity", "end",
+}  # fmt: skip
 
 
 def test_every_metric_is_ours_by_name_and_says_what_it_counts() -> None:
