@@ -24,7 +24,7 @@ from agrajag.documents.rule_files import (
     read_layer,
     read_settings,
 )
-from agrajag.documents.target_files import target_problems
+from agrajag.documents.target_book import TargetBook
 
 L = TypeVar("L", Layer, SettingsLayer)
 
@@ -65,7 +65,7 @@ class _Compiled(NamedTuple):
 
 
 class Rulebook:
-    """The rules, policies and recipes of all tenants and projects.
+    """The rules, policies, recipes and declared tools of all tenants and projects.
 
     `defaults` is what holds where no settings document says otherwise. `before` is the rulebook that this one replaces:
     what has not changed is taken from it and not read again.
@@ -76,6 +76,7 @@ class Rulebook:
     ) -> None:
         self.cascade = cascade
         self.recipes: RecipeBook = RecipeBook(cascade, before.recipes if before else None)
+        self.targets: TargetBook = TargetBook(cascade, before.targets if before else None)
         self._rules: dict[DocumentName, _Reading[Layer]] = _read(
             cascade, RULES_PATH, read_layer, before._rules if before else {}
         )
@@ -111,8 +112,7 @@ class Rulebook:
         settings = [
             problem for name, reading in self._settings.items() for problem in _rejected(name, reading.layer)
         ]
-        targets = target_problems(self.cascade.documents)
-        return (*rules, *settings, *self.recipes.problems, *targets)
+        return (*rules, *settings, *self.recipes.problems, *self.targets.problems)
 
     @property
     def warnings(self) -> tuple[Problem, ...]:

@@ -19,6 +19,7 @@ from agrajag.diagnosis.probing import Probes
 from agrajag.diagnosis.targets import Targets
 from agrajag.documents.cascade import TOOLS_PATH, Cascade, DocumentName
 from agrajag.documents.rule_files import bundled_rules
+from agrajag.documents.target_book import TargetBook
 from agrajag.model.enums import ProbeIdentity
 from tests.builders import NOW
 from tests.diagnosis.tool_servers import TLS_FILES
@@ -96,7 +97,7 @@ def probes(
 ) -> Probes:
     """Probes by HTTP. Credentials of users are in the folder `vault` of `directory`, others in its folder `files`."""
     return Probes(
-        Targets(cascade if callable(cascade) else lambda: cascade),
+        Targets(lambda: TargetBook(cascade() if callable(cascade) else cascade)),
         lambda _tenant, _project: rules or bundled_rules(),
         CredentialStore(
             environment,

@@ -1,6 +1,5 @@
 """A probe from its request to its outcome: what refuses it, what it shows, and what of it nobody gets to see."""
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -8,12 +7,11 @@ from typing import Any
 import pytest
 
 from agrajag.core.match import RuleSet
-from agrajag.core.targets import Target, TargetKind
+from agrajag.core.targets import TargetKind
 from agrajag.diagnosis.addresses import AddressRules
 from agrajag.diagnosis.probe import MAX_RAW_RESPONSE, ProbeOutcome, ProbeRefusal, ProbeRequest
 from agrajag.diagnosis.probing import MIN_SECONDS
 from agrajag.documents.cascade import TOOLS_PATH, Cascade, DocumentName
-from agrajag.documents.target_files import read_targets
 from agrajag.metrics import REGISTRY
 from agrajag.model.enums import ProbeIdentity
 from tests.builders import NOW, a_rule
@@ -283,18 +281,6 @@ async def test_a_models_own_sample_counts_only_where_a_schema_lets_it(
 async def test_a_schema_that_cannot_be_used_makes_the_target_a_broken_one(schema: Any) -> None:
     prober = probes(search_at("http://127.0.0.1:1/", modelInput=schema))
     assert await prober.probe(a_request(sample_input={"q": "x"}), 5) is ProbeRefusal.TARGET_BROKEN
-
-
-# --- what is told of it ---
-
-
-def test_every_declaration_in_the_readme_is_a_good_one() -> None:
-    readme = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
-    texts = re.findall(r"^```yaml\n(tools:\n.*?)^```$", readme, re.MULTILINE | re.DOTALL)
-    layers = [read_targets(text, "README.md") for text in texts]
-    assert [problem for layer in layers for problem in layer.problems] == []
-    declared = [target for layer in layers for target in layer.tools.values()]
-    assert {target.kind for target in declared if isinstance(target, Target)} == set(TargetKind)
 
 
 # --- what is counted ---

@@ -7,7 +7,7 @@ import pytest
 
 from agrajag.diagnosis.mcp_bounds import McpOverrun
 from agrajag.diagnosis.mcp_exchange import McpFailure
-from agrajag.documents.target_files import read_targets
+from agrajag.documents.target_book import read_targets
 from agrajag.model.probing import ProbeCall, ProbeReply
 
 README = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
