@@ -17,6 +17,7 @@ from agrajag.diagnosis.probing import Probes
 from agrajag.diagnosis.targets import Targets
 from agrajag.documents.cascade import Cascade
 from agrajag.documents.rule_files import bundled_rules
+from agrajag.documents.target_book import TargetBook
 from agrajag.embedded import EmbeddedKafka
 from agrajag.wire.clients import KafkaConnection, admin_client
 from agrajag.wire.topics import Topics
@@ -32,8 +33,9 @@ def probes(cascade: Cascade, kafka: KafkaAdapter | None = None) -> Probes:
     if kafka is not None:
         adapters[TargetKind.KAFKA] = kafka
     rules = bundled_rules()
+    book = TargetBook(cascade)
     return Probes(
-        Targets(lambda: cascade), lambda _tenant, _project: rules, CredentialStore(), adapters, lambda: NOW
+        Targets(lambda: book), lambda _tenant, _project: rules, CredentialStore(), adapters, lambda: NOW
     )
 
 
