@@ -358,3 +358,24 @@ PROBE_SECONDS = Histogram(
 PROBE_REFUSALS = Counter(
     "agrajag_probe_refusals", "Probes that were not made, by reason.", ["reason"], registry=REGISTRY
 )
+
+# --- the diagnosis ---
+
+# Answers of the diagnosis. `kind`: model.enums.Diagnostician, `classification`: model.enums.Classification.
+DIAGNOSES = Counter(
+    "agrajag_diagnoses",
+    "Answers of the diagnosis, by who found them and classification.",
+    ["kind", "classification"],
+    registry=REGISTRY,
+)
+# Jobs that the rules answered for want of a model. `reason`: harness.NoModel, harness.StopReason, or over_budget.
+DIAGNOSES_WITHOUT_MODEL = Counter(
+    "agrajag_diagnoses_without_model",
+    "Jobs answered without a model, by the reason why.",
+    ["reason"],
+    registry=REGISTRY,
+)
+# Answers of a model that could not be used: a quarter of an hour of DEGRADED stands in their place.
+DIAGNOSIS_FALLBACKS = Counter(
+    "agrajag_diagnosis_fallbacks", "Answers of a model that could not be used.", registry=REGISTRY
+)

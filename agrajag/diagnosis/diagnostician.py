@@ -18,9 +18,9 @@ from agrajag.diagnosis.hints import Advice, hint
 from agrajag.diagnosis.patterns import intermittent_recovery, is_flapping, outage_recovery
 from agrajag.diagnosis.planner import Refusals
 from agrajag.diagnosis.probe import ProbeOutcome
-from agrajag.diagnosis.signs import AMBIGUOUS, NOT_FOR_ALL, TECHNICAL, Sign, reported_sign, sign_of
+from agrajag.diagnosis.signs import AMBIGUOUS, NOT_FOR_ALL, TECHNICAL, Sign, reported_sign
 from agrajag.diagnosis.snapshot import Snapshot
-from agrajag.model.enums import Classification, CredentialKind, Scope
+from agrajag.model.enums import Classification, CredentialKind, Scope, Transport
 from agrajag.model.jobs import CooldownAdjustment, Diagnosis
 from agrajag.model.wire_model import MAX_NOTE
 
@@ -29,7 +29,8 @@ SLOW_MS = 2_000
 _LONGEST_WAIT = timedelta(hours=24)
 _USUAL_WAIT = timedelta(minutes=5)
 _RETRY_AFTER = re.compile(r"retry[-_ ]?after[\"'\s:=]{1,6}([^\"'\n,;}]{1,40})", re.IGNORECASE)
-_WRONG_CALLS = frozenset({Sign.INPUT, Sign.MISSING})
+_SHORT_WAIT = timedelta(minutes=10)
+_NO_ANSWER = (Sign.TIMEOUT, Sign.UNREACHABLE)
 _MARKS_EXPIRY = re.compile(r"expired|token_expired|invalid_grant", re.IGNORECASE)
 
 
@@ -84,9 +85,17 @@ class _Case:
             return self._technical()
         if signs == {Sign.PERMISSION} and self.found.user.only_fails:
             return self._permission("It is refused for want of a permission.")
-        if signs == {Sign.CREDENTIAL} and not self.found.system.anything:
-            return self._own_credential("The user's credential is refused; nothing tells how others fare.")
+        if signs == {Sign.CREDENTIAL}:
+            return self._nobodys_credential_works()
         return self._unclear("It fails, and not in a way that tells whose fault it is.")
+
+    def _nobodys_credential_works(self) -> Diagnosis:
+        found = self.found
+        if not found.system.anything:
+            return self._own_credential("The user's credential is refused; nothing tells how others fare.")
+        if found.reported is Sign.CREDENTIAL and self.job.credential_kind is CredentialKind.SHARED:
+            return self._broken("The credential that all share is refused.")
+        return self._unclear("Every credential is refused.")
 
     def _technical(self) -> Diagnosis:
         sign = self.found.technical
@@ -96,15 +105,13 @@ class _Case:
             return self._unclear("It fails in a way that was not reported, and that may be the probe's own.")
         if not self._concerns_all(sign):
             return self._unclear("It fails for this user; nothing tells how others fare.")
-        if sign is Sign.TIMEOUT and self.found.reported not in (Sign.TIMEOUT, Sign.UNREACHABLE):
+        if sign is Sign.TIMEOUT and not (self._is_several() or self.found.reported in _NO_ANSWER):
             return self._intermittent("It is too slow for a probe.")
-        recovery = outage_recovery(self.snapshot, self.now)
-        return self._answer(
-            Classification.TECHNICALLY_BROKEN,
-            f"It fails for everybody alike ({sign}).",
-            recovery=recovery,
-            pausing=Pausing(recovery, self._pausing_user()),
-        )
+        wait = self._asked_wait()
+        if wait is not None and wait <= _SHORT_WAIT:
+            return self._intermittent("It asks to come back soon.", self.now + wait)
+        recovery = outage_recovery(self.snapshot, self.now) if wait is None else self.now + wait
+        return self._broken(f"It fails for everybody alike ({sign}).", recovery)
 
     def _concerns_all(self, sign: Sign) -> bool:
         if sign not in NOT_FOR_ALL or self.found.system.anything or self._is_several():
@@ -125,6 +132,10 @@ class _Case:
             return self._own_credential("It fails with the user's credential, and works for the system.")
         if is_flapping(self.snapshot):
             return self._intermittent("It works now and then.")
+        if signs & AMBIGUOUS:
+            return self._unclear(
+                "It tells the user of an error that may be anybody's, and works for the system."
+            )
         if len(found.user.fails) < 2 and found.reported not in signs:
             return self._unclear("It has failed once for the user, and works for the system.")
         return self._own(
@@ -135,7 +146,7 @@ class _Case:
 
     def _works(self) -> Diagnosis:
         reported = self.found.reported
-        if reported in _WRONG_CALLS:
+        if reported is Sign.INPUT or (reported is Sign.MISSING and self.job.transport is not Transport.MCP):
             return self._answer(
                 Classification.USER_INPUT,
                 "It works with good input; the failed call was a wrong one.",
@@ -168,8 +179,16 @@ class _Case:
     def _unclear(self, why: str) -> Diagnosis:
         return self._answer(Classification.UNCLEAR, why)
 
-    def _intermittent(self, why: str) -> Diagnosis:
-        recovery = intermittent_recovery(self.snapshot, self.now)
+    def _broken(self, why: str, recovery: datetime | None = None) -> Diagnosis:
+        return self._answer(
+            Classification.TECHNICALLY_BROKEN,
+            why,
+            recovery=recovery,
+            pausing=Pausing(recovery, self._pausing_user()),
+        )
+
+    def _intermittent(self, why: str, recovery: datetime | None = None) -> Diagnosis:
+        recovery = recovery or intermittent_recovery(self.snapshot, self.now)
         return self._answer(Classification.INTERMITTENT, why, recovery=recovery)
 
     def _permission(self, why: str) -> Diagnosis:
@@ -194,7 +213,7 @@ class _Case:
         )
 
     def _rate_limited(self) -> Diagnosis:
-        until = self.now + min(self._asked_wait() or _USUAL_WAIT, _LONGEST_WAIT)
+        until = self.now + (self._asked_wait() or _USUAL_WAIT)
         found = self.found
         is_own = found.user.only_fails and found.user.had_credentials and not found.system.fails
         is_own = is_own and self.job.originating_user_id is not None and not self._is_several()
@@ -202,26 +221,25 @@ class _Case:
             Classification.INTERMITTENT,
             "It limits how often it may be called.",
             recovery=until,
-            scope=min(self.job.scope, Scope.USER, key=_rank) if is_own else None,
+            scope=min(self.job.scope, Scope.USER, key=lambda one: one.rank) if is_own else None,
             pausing=Pausing(until, self.job.originating_user_id if is_own else self._pausing_user()),
         )
 
     def _asked_wait(self) -> timedelta | None:
-        """What the tool itself has asked to wait, in the response or by a cooldown that Layer 1 read from it."""
-        limited = [outcome for outcome in self._failed() if sign_of(outcome) is Sign.RATE_LIMIT]
-        for outcome in limited:
+        """What the tool itself has asked to wait, in a response or by a cooldown that Layer 1 read from one."""
+        for outcome in self._failed():
             asked = _RETRY_AFTER.search(outcome.raw_response)
             wait = wait_from_header(asked[1], self.now) if asked else None
             if wait is not None:
-                return wait
-        signatures = {self.job.error_signature, *(outcome.error_signature for outcome in limited)}
+                return min(wait, _LONGEST_WAIT)
+        signatures = {outcome.error_signature for outcome in self._failed()}
         waits = [
             entry.next_spawn_allowed_at - self.now
             for entry in self.snapshot.cooldowns
             if entry.error_signature in signatures
             and entry.last_classification is Classification.INTERMITTENT
         ]
-        return max((wait for wait in waits if wait > timedelta(0)), default=None)
+        return min(max(waits, default=timedelta(0)), _LONGEST_WAIT) or None
 
     def _failed(self) -> list[ProbeOutcome]:
         return [outcome for outcome in self.outcomes if not outcome.success]
@@ -277,7 +295,3 @@ class _Case:
         ]
         told += [f"As {identity}: not probed, {refusal}." for identity, refusal in self.refusals.items()]
         return " ".join(told)
-
-
-def _rank(scope: Scope) -> int:
-    return scope.rank

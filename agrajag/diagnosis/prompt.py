@@ -11,7 +11,7 @@ import orjson
 
 from agrajag.core.redact import redacted_line
 from agrajag.diagnosis.snapshot import MAX_HISTORY_NOTE, Snapshot
-from agrajag.model.health import Cooldown, HistoryEntry, ToolHealth
+from agrajag.model.health import Cooldown, HistoryEntry, LastDiagnosis, ToolHealth
 from agrajag.model.jobs import MAX_DETAIL
 from agrajag.model.wire_model import MAX_ID
 
@@ -109,16 +109,15 @@ def _history(snapshot: Snapshot) -> Iterator[str]:
     if health is None:
         yield "No document speaks of this tool."
         return
-    yield from _document(health, snapshot.at)
+    yield from _document(health, snapshot.last_diagnosis, snapshot.at)
     yield from map(_entry, snapshot.history)
 
 
-def _document(health: ToolHealth, at: datetime) -> Iterator[str]:
+def _document(health: ToolHealth, last: LastDiagnosis | None, at: datetime) -> Iterator[str]:
     verdict = health.verdict
     yield f"- document: {health.scope}, status: {health.status_at(at)}, since: {_time(verdict.since)}"
     yield f"- expectedRecoveryAt: {_time(verdict.expected_recovery_at)}"
     yield f"- lastSuccessAt: {_time(health.last_success_at)}"
-    last = health.last_diagnosis
     if last is not None:
         yield (
             f"- lastDiagnosis: {last.classification} at {_time(last.at)},"

@@ -1,7 +1,8 @@
 """Decides what kind of failure a signature and a status are a sign of: the server's, the caller's, or neither's.
 
-A signature comes from the rules of Layer 1, which know a tenant's tools; so its words count before the status. Words of
-the error's own text never do: it may say anything.
+A signature comes from the rules of Layer 1, which know a tenant's tools; so its words count before the status. The text
+of a reported error never counts: it may say anything. That of a probe's response counts where its status leaves open
+whose fault it is, and then only between those that are not the server's.
 """
 
 import re
@@ -21,6 +22,7 @@ class Sign(StrEnum):
     INPUT = "input"
     MISSING = "missing"
     SCHEMA = "schema"
+    GONE = "gone"
     TIMEOUT = "timeout"
     UNREACHABLE = "unreachable"
     SERVER_ERROR = "server error"
@@ -28,7 +30,7 @@ class Sign(StrEnum):
     """The tool has answered that it failed, or something failed that nobody knows."""
 
 
-TECHNICAL = frozenset({Sign.SCHEMA, Sign.TIMEOUT, Sign.UNREACHABLE, Sign.SERVER_ERROR})
+TECHNICAL = frozenset({Sign.SCHEMA, Sign.GONE, Sign.TIMEOUT, Sign.UNREACHABLE, Sign.SERVER_ERROR})
 """What a failing server looks like, whatever was asked of it."""
 
 AMBIGUOUS = frozenset({Sign.MISSING, Sign.TOOL_ERROR})
@@ -44,13 +46,28 @@ _WORDS = (
     ),
     (Sign.PERMISSION, "403 forbidden permission"),
     (Sign.RATE_LIMIT, "429 rate ratelimit quota throttled"),
-    (Sign.MISSING, "404 410"),
+    (Sign.MISSING, "404"),
+    (Sign.GONE, "410"),
     (Sign.INPUT, "400 405 409 413 414 415 422 32602 input invalid validation validationerror notfound"),
     (Sign.SCHEMA, "schema"),
     (Sign.TIMEOUT, "timeout timedout 408"),
-    (Sign.UNREACHABLE, "connect connection refused unreachable reset dns network tls certificate"),
+    (
+        Sign.UNREACHABLE,
+        "connect connection refused unreachable reset dns network tls ssl handshake certificate",
+    ),
     (Sign.SERVER_ERROR, "5xx 500 501 502 503 504 507 508 520 521 522 523 524 unavailable overloaded"),
 )
+_LEFT_OPEN = frozenset({Sign.INPUT, Sign.PERMISSION, Sign.TOOL_ERROR})
+_NO_CREDENTIAL = (
+    r"expired|revoked|invalid_(?:grant|token)|unauthenticated|authentication failed|sign.?(?:in|on)\b|log.?in again"
+    r"|link your account"
+)
+_BY_TEXT = (
+    (Sign.RATE_LIMIT, r"rate.?limit|too many requests|throttl|quota"),
+    (Sign.CREDENTIAL, _NO_CREDENTIAL),
+    (Sign.PERMISSION, r"forbidden|permission|not allowed|access denied|\bscope|missing_scope|insufficient"),
+)
+_TEXTS = tuple((sign, re.compile(pattern, re.IGNORECASE)) for sign, pattern in _BY_TEXT)
 _BY_WORD = {word: sign for sign, words in _WORDS for word in words.split()}
 _RANK = {sign: rank for rank, (sign, _) in enumerate(_WORDS)}
 _SEPARATORS = re.compile(r"[^a-z0-9]+")
@@ -63,7 +80,8 @@ def sign_of(outcome: ProbeOutcome) -> Sign | None:
     """What a probe that failed is a sign of; None for one that did not fail."""
     if outcome.success:
         return None
-    return _by_words(outcome.error_signature or "") or _by_status(outcome.status_code) or Sign.TOOL_ERROR
+    sign = _by_words(outcome.error_signature or "") or _by_status(outcome.status_code) or Sign.TOOL_ERROR
+    return (_by_text(outcome.raw_response) or sign) if sign in _LEFT_OPEN else sign
 
 
 def reported_sign(job: DiagnosisJob) -> Sign | None:
@@ -85,6 +103,10 @@ def _by_words(text: str) -> Sign | None:
     words = _SEPARATORS.split(_HUMPS.sub(" ", text).lower().replace("not-found", "notfound"))
     found = {_BY_WORD[word] for word in words if word in _BY_WORD}
     return min(found, key=_RANK.__getitem__, default=None)
+
+
+def _by_text(text: str) -> Sign | None:
+    return next((sign for sign, pattern in _TEXTS if pattern.search(text)), None)
 
 
 def _by_status(status: int | None) -> Sign | None:

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from agrajag.core.cooldown import is_active
 from agrajag.diagnosis.probe import HealthReading
-from agrajag.model.health import Cooldown, HistoryEntry, ToolHealth
+from agrajag.model.health import Cooldown, HistoryEntry, LastDiagnosis, ToolHealth
 from agrajag.model.jobs import DiagnosisJob
 
 HISTORY_CONTEXT_LIMIT = 6
@@ -19,7 +19,8 @@ MAX_HISTORY_NOTE = 120
 class Snapshot:
     """What was known at `at`. `health` is the document that speaks for the originator, None where nothing does.
 
-    `history` is the newest of it, newest first, with short notes; `cooldowns` are those that still last.
+    `history` is the newest of it, newest first, with short notes. `cooldowns` are those that still last, and
+    `last_diagnosis` the newest; what is about another user's own is left out.
     """
 
     job: DiagnosisJob
@@ -27,18 +28,24 @@ class Snapshot:
     health: ToolHealth | None = None
     history: tuple[HistoryEntry, ...] = ()
     cooldowns: tuple[Cooldown, ...] = ()
+    last_diagnosis: LastDiagnosis | None = None
 
 
 def snapshot_of(job: DiagnosisJob, health: ToolHealth | None, at: datetime) -> Snapshot:
     """What this job and document say at `at`."""
     if health is None:
         return Snapshot(job, at)
+    concerned = (None, job.originating_user_id)
+    last = health.last_diagnosis
     return Snapshot(
         job,
         at,
         health,
         history=tuple(map(_short, health.history[:HISTORY_CONTEXT_LIMIT])),
-        cooldowns=tuple(entry for entry in health.cooldowns if is_active(entry, at)),
+        cooldowns=tuple(
+            entry for entry in health.cooldowns if is_active(entry, at) and entry.user_id in concerned
+        ),
+        last_diagnosis=last if last is not None and last.user_id in concerned else None,
     )
 
 

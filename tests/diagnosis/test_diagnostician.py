@@ -7,7 +7,7 @@ import pytest
 
 from agrajag.diagnosis.diagnostician import decide
 from agrajag.diagnosis.probe import ProbeOutcome, ProbeRefusal
-from agrajag.model.enums import Classification, CredentialKind, Scope, Status
+from agrajag.model.enums import Classification, CredentialKind, Scope, Status, Transport
 from agrajag.model.jobs import Diagnosis
 from tests.builders import NOW, a_cooldown
 from tests.diagnosis.cases import SYSTEM, USER, a_snapshot, an_entry, fails, works
@@ -137,6 +137,51 @@ def anonymous(outcome: ProbeOutcome) -> ProbeOutcome:
         ),
         pytest.param((), {}, UNCLEAR, id="nothing was probed"),
         pytest.param(
+            (fails(USER, "unclassified", 410), fails(SYSTEM, "unclassified", 410)),
+            {},
+            BROKEN,
+            id="it is gone",
+        ),
+        pytest.param(
+            (fails(USER, "tool-exception", None), works(SYSTEM), fails(USER, "tool-exception", None)),
+            {"error_signature": "tool-exception"},
+            UNCLEAR,
+            id="the tool tells the user of something",
+        ),
+        pytest.param(
+            (fails(USER, "unclassified", 400, raw_response='{"error": "invalid_grant"}'), works(SYSTEM)),
+            {},
+            OWN,
+            id="a 400 that is about the grant",
+        ),
+        pytest.param(
+            (
+                fails(USER, "tool-exception", None, raw_response="forbidden: no scope mail.read"),
+                works(SYSTEM),
+            ),
+            {},
+            PERMISSION,
+            id="the tool wants another scope",
+        ),
+        pytest.param(
+            (fails(USER, raw_response="forbidden, token expired"), fails(SYSTEM)),
+            {},
+            BROKEN,
+            id="a failing server may say what it likes",
+        ),
+        pytest.param(
+            (fails(SYSTEM, "http-401", 401),),
+            {"error_signature": "http-401", "credential_kind": CredentialKind.SHARED},
+            BROKEN,
+            id="the credential that all share is refused",
+        ),
+        pytest.param(
+            (works(USER), works(SYSTEM)),
+            {"error_signature": "http-404", "transport": Transport.MCP},
+            WORKING,
+            id="an MCP server had forgotten a session",
+        ),
+        pytest.param(
             (works(SYSTEM),), {"error_signature": "http-401"}, OWN, id="the system's credential is good"
         ),
         pytest.param(
@@ -230,6 +275,16 @@ def test_a_rate_limit_lasts_as_long_as_the_tool_has_said() -> None:
         ("http-5xx", None, timedelta(seconds=90)),
         ("http-429", None, timedelta(seconds=90)),
     ]
+
+
+def test_an_overloaded_server_that_asks_to_come_back_soon_is_not_down() -> None:
+    found = said(fails(USER), fails(SYSTEM, raw_response="retry-after: 20\n\noverloaded"))
+    assert (found.classification, found.expected_recovery_at) == (INTERMITTENT, NOW + timedelta(seconds=20))
+
+
+def test_a_server_that_says_how_long_it_is_away_is_believed() -> None:
+    found = said(fails(USER, raw_response="retry-after: 5400\n\nmaintenance"), fails(SYSTEM))
+    assert (found.classification, found.expected_recovery_at) == (BROKEN, NOW + timedelta(minutes=90))
 
 
 def test_a_rate_limit_of_centuries_lasts_a_day() -> None:

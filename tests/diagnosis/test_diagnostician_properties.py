@@ -10,7 +10,7 @@ from agrajag.diagnosis.diagnostician import decide
 from agrajag.diagnosis.findings import is_evidence
 from agrajag.diagnosis.planner import next_probe
 from agrajag.diagnosis.probe import ProbeOutcome, ProbeRefusal
-from agrajag.diagnosis.signs import AMBIGUOUS, TECHNICAL, reported_sign, sign_of
+from agrajag.diagnosis.signs import AMBIGUOUS, TECHNICAL, Sign, reported_sign, sign_of
 from agrajag.diagnosis.snapshot import Snapshot
 from agrajag.model.enums import Classification, CredentialKind, ProbeIdentity, Scope, Status, Trigger
 from agrajag.model.jobs import Diagnosis
@@ -85,7 +85,13 @@ def test_nothing_is_ever_broken_without_a_probe_that_failed_technically(
         return
     reported = reported_sign(snapshot.job)
     signs = [sign_of(outcome) for outcome in seen if not outcome.success and is_evidence(outcome)]
-    assert any(sign in TECHNICAL or (sign in AMBIGUOUS and sign is reported) for sign in signs)
+    is_shared = snapshot.job.credential_kind is CredentialKind.SHARED and reported is Sign.CREDENTIAL
+    assert any(
+        sign in TECHNICAL
+        or (sign in AMBIGUOUS and sign is reported)
+        or (sign is Sign.CREDENTIAL and is_shared)
+        for sign in signs
+    )
     assert not any(outcome.success for outcome in seen)
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from agrajag.diagnosis.prompt import MAX_USER_BYTES, SYSTEM_PROMPT, user_message
 from agrajag.diagnosis.snapshot import snapshot_of
 from agrajag.model.enums import Classification, Scope, Status, Trigger
+from agrajag.model.health import LastDiagnosis
 from tests.builders import NOW, a_cooldown, a_health, a_job
 from tests.diagnosis.cases import a_snapshot, an_entry
 
@@ -65,6 +66,22 @@ def test_only_six_entries_and_only_active_cooldowns_are_told() -> None:
     assert snapshot.cooldowns == ()
 
 
+def test_what_is_another_users_own_is_not_told() -> None:
+    of_bob = a_cooldown(user_id="bob", next_spawn_allowed_at=NOW + timedelta(hours=1))
+    diagnosed = LastDiagnosis(
+        classification=Classification.USER_SPECIFIC_TECHNICAL,
+        note="token of bob",
+        by="somebody",
+        at=NOW,
+        error_signature="http-401",
+        job_id="job-0",
+        user_id="bob",
+    )
+    health = a_health(cooldowns=(of_bob,), last_diagnosis=diagnosed)
+    assert "bob" not in user_message(snapshot_of(a_job(), health, NOW))
+    assert "token of bob" in user_message(snapshot_of(a_job(originating_user_id="bob"), health, NOW))
+
+
 def test_hostile_text_opens_no_line_of_its_own() -> None:
     message = user_message(a_snapshot(an_entry(1, note=_HOSTILE), error_detail=_HOSTILE, signals=(_HOSTILE,)))
     assert all(_OURS.fullmatch(found) for found in message.splitlines())
@@ -89,7 +106,11 @@ def test_too_many_cooldowns_are_counted() -> None:
         )
         for number in range(64)
     )
-    message = user_message(a_snapshot(cooldowns=many, signals=("é" * 600,) * 5, error_detail="é" * 600))
+    message = user_message(
+        a_snapshot(
+            cooldowns=many, originating_user_id="ü" * 256, signals=("é" * 600,) * 5, error_detail="é" * 600
+        )
+    )
     assert len(message.encode()) <= MAX_USER_BYTES
     told = message.count("- until ")
     assert 10 < told < 64
@@ -123,6 +144,9 @@ def test_no_text_ever_makes_a_line_that_is_not_ours_or_a_message_too_long(
         a_cooldown(user_id=user, next_spawn_allowed_at=NOW + timedelta(hours=1)) for user in users
     )
     message = user_message(a_snapshot(*history, cooldowns=cooldowns, **job))
+    if users:
+        mine = {**job, "originating_user_id": users[0]}
+        assert "- until " in user_message(a_snapshot(cooldowns=cooldowns, **mine))
     assert len(message.encode()) <= MAX_USER_BYTES
     assert all(_OURS.fullmatch(found) for found in message.splitlines())
 
