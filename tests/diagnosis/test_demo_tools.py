@@ -15,7 +15,7 @@ from agrajag.diagnosis.probing import Probes
 from agrajag.diagnosis.targets import Targets
 from agrajag.documents.cascade import TOOLS_PATH, Cascade, DocumentName
 from agrajag.documents.rule_files import bundled_rules
-from agrajag.documents.target_files import read_targets
+from agrajag.documents.target_book import TargetBook, read_targets
 from tests.builders import NOW
 from tests.diagnosis.carrying import LOOPBACK
 from tests.diagnosis.probe_cases import a_request, as_user, made
@@ -33,8 +33,9 @@ async def probing(directory: Path) -> AsyncIterator[Probes]:
         texts = declarations(address)
         assert all(read_targets(text, tenant).problems == () for tenant, text in texts.items())
         cascade = Cascade({DocumentName(tenant, None, TOOLS_PATH): text for tenant, text in texts.items()})
+        book = TargetBook(cascade)
         yield Probes(
-            Targets(lambda: cascade),
+            Targets(lambda: book),
             lambda _tenant, _project: rules,
             CredentialStore(directory=secrets, vault=FileVault(vault)),
             {TargetKind.HTTP: HttpAdapter(LOOPBACK), TargetKind.MCP: McpAdapter(LOOPBACK)},
