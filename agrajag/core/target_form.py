@@ -35,6 +35,11 @@ _KEPT_HEADERS = re.compile(
     re.ASCII | re.IGNORECASE,
 )
 _HEADER_NAME = r"^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$"
+# None that says what a program loads or where it looks: a credential is what a user may have written.
+_VARIABLE = re.compile(
+    r"(?!PATH$|HOME$|IFS$|ENV$|BASH_|LD_|DYLD_|PYTHON|NODE_|JAVA_|_JAVA|JDK_|PERL|RUBY|GIT_)[A-Za-z_][A-Za-z0-9_]{0,99}",
+    re.ASCII | re.IGNORECASE,
+)
 _FORMS = re.compile(r"(bearer|basic|header|env)(?::(.+))?", re.DOTALL)
 
 
@@ -171,11 +176,7 @@ def _sent_as(value: object) -> SentAs:
         form, name = CredentialForm(found[1]), found[2]
         if form is CredentialForm.HEADER and name is not None and re.fullmatch(_HEADER_NAME, name):
             return SentAs(form, name)
-        if (
-            form is CredentialForm.ENVIRONMENT
-            and name is not None
-            and re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,99}", name)
-        ):
+        if form is CredentialForm.ENVIRONMENT and name is not None and _VARIABLE.fullmatch(name):
             return SentAs(form, name)
         if form in (CredentialForm.BEARER, CredentialForm.BASIC) and name is None:
             return SentAs(form)

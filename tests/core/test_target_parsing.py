@@ -216,6 +216,9 @@ _MISTAKES: dict[str, tuple[object, str, str]] = {
         },
         "", "its own service keeps",
     ),
+    "a variable that loads code": (_with(credentials={"sentAs": "env:LD_PRELOAD"}), "credentials.sentAs", "none of"),
+    "the search path as a variable": (_with(credentials={"sentAs": "env:Path"}), "credentials.sentAs", "none of"),
+    "a variable of an interpreter": (_with(credentials={"sentAs": "env:PYTHONPATH"}), "credentials.sentAs", "none of"),
     "a name for bearer": (_with(credentials={"sentAs": "bearer:x"}), "credentials.sentAs", "none of"),
 }  # fmt: skip
 
