@@ -37,7 +37,8 @@ _KEPT_HEADERS = re.compile(
 _HEADER_NAME = r"^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$"
 # None that says what a program loads or where it looks: a credential is what a user may have written.
 _VARIABLE = re.compile(
-    r"(?!PATH$|HOME$|IFS$|ENV$|BASH_|LD_|DYLD_|PYTHON|NODE_|JAVA_|_JAVA|JDK_|PERL|RUBY|GIT_)[A-Za-z_][A-Za-z0-9_]{0,99}",
+    r"(?!(?:PATH|HOME|IFS|ENV|NODE_OPTIONS|NODE_PATH|RUBYLIB|RUBYOPT|(?:JDK_|_)JAVA_OPTIONS|JAVA_TOOL_OPTIONS)$"
+    r"|BASH_|LD_|DYLD_|PYTHON|PERL5|GIT_SSH|GIT_CONFIG|GIT_EXEC)[A-Za-z_][A-Za-z0-9_]{0,99}",
     re.ASCII | re.IGNORECASE,
 )
 _FORMS = re.compile(r"(bearer|basic|header|env)(?::(.+))?", re.DOTALL)
