@@ -48,7 +48,7 @@ WITHHELD_FIELDS = frozenset(
     }
 )
 
-_LIBRARIES = ("aiokafka", "anthropic", "asyncio", "faust", "httpx2", "mode", "pymongo")
+_LIBRARIES = ("aiokafka", "anthropic", "asyncio", "faust", "httpcore2", "httpx2", "mode", "pymongo")
 _ECHOES = ("client", "mcp")  # both are the MCP SDK's, and repeat what servers say
 _MAX_TEXT = 2_000
 _MAX_EXCEPTION_TEXT = 500

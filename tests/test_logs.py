@@ -19,6 +19,7 @@ LIBRARIES = (
     "asyncio",
     "client",
     "faust",
+    "httpcore2.http11",
     "httpx2",
     "mcp",
     "mode",

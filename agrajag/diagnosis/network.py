@@ -42,11 +42,15 @@ def trusted_roots() -> ssl.SSLContext:
 
 @dataclass(frozen=True)
 class Network:
-    """How probes reach the world. `tls` says whose certificates are believed."""
+    """How probes reach the world. `tls` says whose certificates are believed.
+
+    `connect_seconds` is how long one address of a host is waited for while it has another.
+    """
 
     rules: AddressRules = field(default_factory=AddressRules)
     resolve: Resolve = system_resolver
     tls: ssl.SSLContext = field(default_factory=trusted_roots)
+    connect_seconds: float = 3.0
 
     def client(self, origins: Collection[Origin]) -> httpx2.AsyncClient:
         """A client that speaks to these origins alone. Its requests raise AddressRefused for what is not permitted.
@@ -106,9 +110,11 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         origin = permitted(request.url, self._origins)
         addresses = await self._network.addresses(origin)
         for address in addresses[:-1]:
+            first = _to(address, origin, request)
+            first.extensions["timeout"] = {"connect": self._network.connect_seconds}
             try:
-                return await self._exchanged(_to(address, origin, request))
-            except httpx2.ConnectError:
+                return await self._exchanged(first)
+            except (httpx2.ConnectError, httpx2.ConnectTimeout):
                 continue
         return await self._exchanged(_to(addresses[-1], origin, request))
 

@@ -6,6 +6,7 @@ import time
 import tracemalloc
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -231,7 +232,21 @@ async def test_the_next_address_of_a_host_is_tried_where_one_is_away() -> None:
         assert (await called(target, network=a_network(resolve))).ok
 
 
-# --- leaving nothing behind ---
+async def test_the_next_address_of_a_host_is_tried_where_one_is_silent() -> None:
+    async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()
+        writer.close()
+
+    async def resolve(host: str, port: int) -> Sequence[str]:
+        return ["127.0.0.2", "127.0.0.1"]
+
+    network = replace(a_network(resolve), connect_seconds=0.2)
+    async with ToolServer(hangs()) as server, await asyncio.start_server(silent, "127.0.0.2", server.port):
+        outcome = await called(
+            a_target(server.url(host="tool.example.com").replace("http", "https")), network=network, seconds=1
+        )
+        assert outcome.exception_type != "httpx2.ConnectTimeout"
+        await eventually(lambda: server.connections)
 
 
 @pytest.mark.parametrize("tls", [False, True], ids=["http", "https"])

@@ -7,10 +7,12 @@ from typing import Any
 from urllib.parse import quote, quote_plus
 
 import pytest
+from structlog.testing import capture_logs
 
 from agrajag.diagnosis.credentials import secret_path
+from agrajag.diagnosis.probe import ProbeRefusal
 from tests.core.secrets import PLANTED
-from tests.diagnosis.probe_cases import made, probes, search_at
+from tests.diagnosis.probe_cases import a_request, made, probes, search_at
 from tests.diagnosis.tool_servers import ToolServer, answers
 
 _LINES = [planted for planted in PLANTED if "\n" not in planted.leaking and planted.leaking.isascii()]
@@ -72,3 +74,15 @@ async def test_the_very_credential_is_not_shown_in_whatever_spelling_it_comes_ba
         shown = repr(await made(probes(cascade, directory=tmp_path)))
         for form in (password, quote(password, safe=""), quote(password), coded.rstrip("="), "quotes"):
             assert form not in shown
+
+
+async def test_what_is_logged_of_a_probe_holds_no_credential(tmp_path: Path) -> None:
+    file = secret_path(tmp_path, "files", "acme", "search")
+    file.parent.mkdir(parents=True)
+    file.write_text("a\nt0ken-that-no-header-can-hold")
+    cascade = search_at("http://127.0.0.1:1/", credentials={"system": {"file": "search"}})
+    with capture_logs() as lines:
+        found = await probes(cascade, directory=tmp_path).probe(a_request(), 5)
+    assert found is ProbeRefusal.CREDENTIAL_MISSING
+    assert [line["event"] for line in lines] == ["probe_refused"]
+    assert "t0ken" not in str(lines)
