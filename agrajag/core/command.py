@@ -73,7 +73,7 @@ class _Command:
     def decided(self) -> Commanded | Repeat:
         event, known = self.event, self.known
         if known is not None and event.command_id in known.handled_command_ids:
-            return self._already(known.own_job(event.command_id))
+            return self._already(known.jobs.claimed_by(event.command_id))
         # The wider ones as well: a recheck that found its job there would start one once a later command has ended it.
         present = self.drafts.present(keys_from_scope_up(event, self.user_id))
         if (repeat := repeat_of(self.arrival, present)) is not None:
@@ -226,7 +226,7 @@ class _Command:
         known = draft.cooldown(*asked)
         if known is None and not self._has_room_for_cooldown(draft):
             return self._refused(_NO_ROOM)
-        if not draft.has_room_for_job(MAX_JOBS, self.clock):
+        if not draft.jobs.have_room(MAX_JOBS, self.clock):
             return self._refused("the document can hold no further job")
         lease_until = self.arrival.appended_at + self.policy.lease
         job = recheck_job(self.event, asked.signature, self.why, self.now, lease_until)
@@ -240,7 +240,7 @@ class _Command:
         draft.put_cooldown(
             entry.with_changes(claimed_by=job.claimed_by, job_id=job.job_id, lease_until=lease_until)
         )
-        draft.start_job(job)
+        draft.jobs.start(job)
         return self._applied(draft, job)
 
     # --- what several kinds need ---

@@ -3,13 +3,14 @@
 It is made of what the table holds, which is never touched, and becomes what the table shall hold.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
 from agrajag.core.cooldown import cleared, is_active
 from agrajag.core.health import Marking, accepts, marked, remembered
-from agrajag.core.jobs import OpenJob
+from agrajag.core.inbox import Inbox
+from agrajag.core.jobs import JobsInFlight
 from agrajag.core.policy import Policy
 from agrajag.model.enums import Scope, Status
 from agrajag.model.health import (
@@ -21,7 +22,6 @@ from agrajag.model.health import (
     ToolHealth,
     VerdictFacet,
 )
-from agrajag.model.jobs import DiagnosisJob
 from agrajag.model.keys import parts
 
 _NOTHING = HealthEntry(revision=0)
@@ -37,8 +37,6 @@ class Draft:
         "_confirmed_at",
         "_failed_again",
         "_health",
-        "_jobs",
-        "_open_jobs",
         "appended_ms",
         "applied",
         "coalesced",
@@ -48,11 +46,12 @@ class Draft:
         "errors",
         "first_touched_at",
         "handled_command_ids",
-        "handled_job_ids",
         "history",
-        "jobs_started",
+        "inbox",
+        "jobs",
         "key",
         "last_checked_at",
+        "last_diagnosis",
         "last_success_at",
         "link",
         "override",
@@ -64,24 +63,24 @@ class Draft:
     def __init__(self, key: str, base: HealthEntry | None) -> None:
         self.key = key
         self._base = base
-        self._jobs = {job.job_id: job for job in base.jobs} if base else {}
-        self._open_jobs: dict[str, OpenJob] = {}
+        self.jobs = JobsInFlight(base)
+        self.inbox = Inbox(base.inbox if base else ())
         self._failed_again: dict[tuple[str, str | None], datetime] = {}
         self._confirmed_at: datetime | None = None
-        self.errors = self.suppressed = self.coalesced = self.jobs_started = 0
+        self.errors = self.suppressed = self.coalesced = 0
         self.touched_at: datetime | None = None
         self.first_touched_at: datetime | None = None
         self.appended_ms = 0
         health = self._health = base.health if base else None
         self.last_checked_at = health.last_checked_at if health else None
         self.last_success_at = health.last_success_at if health else None
+        self.last_diagnosis = health.last_diagnosis if health else None
         self.verdict = health.verdict if health else NO_VERDICT
         self.link = health.link if health else NO_LINK
         self.override = health.override if health else None
         self.history = health.history if health else ()
         self.cooldowns = list(health.cooldowns) if health else []
         self.applied = dict(base.applied) if base else {}
-        self.handled_job_ids = base.handled_job_ids if base else ()
         self.ended_at = base.ended_at if base else None
         self.handled_command_ids = base.handled_command_ids if base else ()
         self.commanded_at = base.commanded_at if base else None
@@ -117,10 +116,10 @@ class Draft:
     def bury(self) -> None:
         """Let the document be gone; what is touched after this is a new one. Jobs in flight are claimed no more."""
         self._health = self.first_touched_at = None
-        self._jobs, self._open_jobs = {}, {}
+        self.jobs.forget()
         self._failed_again, self._confirmed_at = {}, None
-        self.errors = self.suppressed = self.coalesced = self.jobs_started = 0
-        self.last_checked_at = self.last_success_at = self.override = None
+        self.errors = self.suppressed = self.coalesced = 0
+        self.last_checked_at = self.last_success_at = self.last_diagnosis = self.override = None
         self.verdict, self.link, self.history, self.cooldowns = NO_VERDICT, NO_LINK, (), []
 
     def mark(self, marking: Marking, now: datetime, policy: Policy) -> bool:
@@ -177,44 +176,6 @@ class Draft:
                 ended += 1
         return ended
 
-    def jobs_in_flight(self) -> Iterator[DiagnosisJob]:
-        """The jobs as they stand now."""
-        for job_id, job in self._jobs.items():
-            joined = self._open_jobs.get(job_id)
-            yield job if joined is None else joined.frozen()
-
-    def own_job(self, event_id: str) -> DiagnosisJob | None:
-        """The job in flight here that this event has claimed."""
-        for job in self.jobs_in_flight():
-            if job.claimed_by == event_id and job.job_id not in self.handled_job_ids:
-                return job
-        return None
-
-    def has_job(self, job_id: str) -> bool:
-        """Whether the job is in flight here."""
-        return job_id in self._jobs
-
-    def open_job(self, job_id: str | None) -> OpenJob | None:
-        """The job for an error to join; None where it is not in flight here."""
-        job = self._jobs.get(job_id) if job_id is not None else None
-        if job is None:
-            return None
-        joined = self._open_jobs.get(job.job_id)
-        if joined is None:
-            joined = self._open_jobs[job.job_id] = OpenJob(job)
-        return joined
-
-    def has_room_for_job(self, limit: int, clock: datetime) -> bool:
-        """Whether one more job may be in flight here; those whose lease has ended make room."""
-        if len(self._jobs) >= limit:
-            self._jobs = {job_id: job for job_id, job in self._jobs.items() if clock < job.lease_until}
-        return len(self._jobs) < limit
-
-    def start_job(self, job: DiagnosisJob) -> None:
-        """Take up a new job."""
-        self._jobs[job.job_id] = job
-        self.jobs_started += 1
-
     def _confirmed(self) -> VerdictFacet:
         """The verdict with the newest evidence for it; one that says OK has none against it."""
         verdict, confirmed_at = self.verdict, self._confirmed_at
@@ -250,7 +211,10 @@ class Draft:
             revision=revision,
             health=self._frozen_health(revision) if self.stands else None,
             applied=self.applied,
-            jobs=tuple(self.jobs_in_flight()),
+            jobs=tuple(self.jobs),
+            handled_job_ids=self.jobs.handled_ids,
+            handled_process_ids=self.jobs.answered_by,
+            inbox=self.inbox.items,
             ended_at=self.ended_at,
             handled_command_ids=self.handled_command_ids,
             commanded_at=self.commanded_at,
@@ -266,6 +230,7 @@ class Draft:
             "link": self.link,
             "verdict": self._confirmed(),
             "override": self.override,
+            "last_diagnosis": self.last_diagnosis,
             "last_checked_at": self.last_checked_at,
             "last_success_at": self.last_success_at,
             "cooldowns": self._frozen_cooldowns(),
@@ -290,5 +255,5 @@ class Draft:
             errors=before.errors + self.errors,
             suppressed=before.suppressed + self.suppressed,
             coalesced=before.coalesced + self.coalesced,
-            jobs=before.jobs + self.jobs_started,
+            jobs=before.jobs + self.jobs.started,
         )

@@ -1,13 +1,16 @@
 """Diagnosis jobs: their derived ids, what later signals add, and when a job is sent again (spec agrajag §8).
 
 A job is one claim. Errors that meet it in flight join it: they are counted, and at the 2nd, 10th and 100th the job is
-sent again under its id, so that a worker that has not begun sees how large the outage has become.
+sent again under its id, so that a worker that has not begun sees how large the outage has become. Its answer ends it.
 """
 
 import hashlib
 import zlib
+from collections.abc import Iterator
+from datetime import datetime
 
 from agrajag.model.enums import Scope
+from agrajag.model.health import RECENT_IDS, HealthEntry
 from agrajag.model.jobs import MAX_SIGNALS, MAX_USERS, SERVICE_TYPE, DiagnosisJob
 
 RESEND_AT = (2, 10, 100)
@@ -83,3 +86,66 @@ class OpenJob:
             user_fingerprints=tuple(self._users),
             distinct_users=len(self._users),
         )
+
+
+class JobsInFlight:
+    """The working copy of the jobs of one document, and of those that were answered lately."""
+
+    __slots__ = ("_jobs", "_joined", "answered_by", "handled_ids", "started")
+
+    def __init__(self, base: HealthEntry | None) -> None:
+        self._jobs = {job.job_id: job for job in base.jobs} if base else {}
+        self._joined: dict[str, OpenJob] = {}
+        self.handled_ids = base.handled_job_ids if base else ()
+        self.answered_by = base.handled_process_ids if base else ()
+        self.started = 0
+
+    def __iter__(self) -> Iterator[DiagnosisJob]:
+        """The jobs as they stand now."""
+        for job_id, job in self._jobs.items():
+            joined = self._joined.get(job_id)
+            yield job if joined is None else joined.frozen()
+
+    def claimed_by(self, event_id: str) -> DiagnosisJob | None:
+        """The job in flight that this event has claimed."""
+        return next((job for job in self if job.claimed_by == event_id), None)
+
+    def is_known(self, job_id: str) -> bool:
+        """Whether the job is in flight, or was answered lately."""
+        return job_id in self._jobs or job_id in self.handled_ids
+
+    def find(self, job_id: str | None) -> DiagnosisJob | None:
+        """The job in flight of this id."""
+        return next((job for job in self if job.job_id == job_id), None)
+
+    def to_join(self, job_id: str | None) -> OpenJob | None:
+        """The job for an error to join; None where it is not in flight."""
+        job = self._jobs.get(job_id) if job_id is not None else None
+        if job is None:
+            return None
+        joined = self._joined.get(job.job_id)
+        if joined is None:
+            joined = self._joined[job.job_id] = OpenJob(job)
+        return joined
+
+    def have_room(self, limit: int, clock: datetime) -> bool:
+        """Whether one more may be in flight; those whose lease has ended make room."""
+        if len(self._jobs) >= limit:
+            self._jobs = {job_id: job for job_id, job in self._jobs.items() if clock < job.lease_until}
+        return len(self._jobs) < limit
+
+    def start(self, job: DiagnosisJob) -> None:
+        """Take up a new job."""
+        self._jobs[job.job_id] = job
+        self.started += 1
+
+    def end(self, job_id: str, process_id: str) -> None:
+        """The job has its answer, by this process: what comes for it again changes nothing."""
+        self._jobs.pop(job_id, None)
+        self._joined.pop(job_id, None)
+        self.handled_ids = (job_id, *self.handled_ids)[:RECENT_IDS]
+        self.answered_by = (process_id, *self.answered_by)[:RECENT_IDS]
+
+    def forget(self) -> None:
+        """The document is gone: nothing is in flight for it any more."""
+        self._jobs, self._joined, self.started = {}, {}, 0

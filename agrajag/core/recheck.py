@@ -60,9 +60,9 @@ def running_job(present: Iterable[Draft], asked: Question, clock: datetime) -> D
     for draft in present:
         for entry in draft.cooldowns:
             if in_flight(entry, clock) and covers(entry, asked.signature, asked.user_id):
-                for job in draft.jobs_in_flight():
-                    if job.job_id == entry.job_id:
-                        return job
+                job = draft.jobs.find(entry.job_id)
+                if job is not None:
+                    return job
     return None
 
 

@@ -21,5 +21,5 @@ def repeat_of(arrival: Arrival[E], present: Iterable[Draft]) -> Repeat | None:
         if draft.applied.get(arrival.origin, -1) < arrival.offset:
             continue
         keys.append(draft.key)
-        own = draft.own_job(arrival.event_id) or own
+        own = draft.jobs.claimed_by(arrival.event_id) or own
     return Repeat(tuple(keys), own) if keys else None

@@ -167,7 +167,7 @@ class _Triage:
             for entry in draft.cooldowns:
                 if not (in_flight(entry, self.clock) and covers(entry, rule.signature, self.user_id)):
                     continue
-                job = draft.open_job(entry.job_id)
+                job = draft.jobs.to_join(entry.job_id)
                 if job is None:
                     continue
                 draft.coalesced += self.event.count
@@ -186,10 +186,10 @@ class _Triage:
     def _is_diagnosed(self, rule: Rule) -> bool:
         """Whether a diagnosis of this signature is fresh, or newer than the error (spec agrajag §8.2)."""
         for draft in self.present:
-            last = draft.health.last_diagnosis if draft.health else None
+            last = draft.last_diagnosis
             if last is None or last.error_signature != rule.signature:
                 continue
-            if last.user_id is not None and last.user_id != self.user_id:
+            if last.user_id is not None and last.user_id != self.event.user_id:
                 continue
             if last.at > self.now or self.now - last.at < self.policy.freshness:
                 return True
@@ -206,7 +206,7 @@ class _Triage:
                 return False
         if not self._wants_diagnosis(rule):
             return True
-        return target.has_room_for_job(MAX_JOBS, self.clock)
+        return target.jobs.have_room(MAX_JOBS, self.clock)
 
     def _wants_diagnosis(self, rule: Rule) -> bool:
         """Whether a job begins where nothing covers the error."""
@@ -281,7 +281,7 @@ class _Triage:
             event.user_id,
             claimed_by,
         )
-        if job_id in self.target.handled_job_ids or self.target.has_job(job_id):
+        if self.target.jobs.is_known(job_id):
             return None
         job = DiagnosisJob(
             job_id=job_id,
@@ -307,5 +307,5 @@ class _Triage:
             lease_until=self.arrival.appended_at + self.policy.lease,
             otel=event.otel,
         )
-        self.target.start_job(job)
+        self.target.jobs.start(job)
         return job

@@ -10,6 +10,7 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints, computed_field
 
+from agrajag.model.answers import InboxItem
 from agrajag.model.enums import Classification, Scope, Status
 from agrajag.model.jobs import DiagnosisJob
 from agrajag.model.wire_model import Cause, Count, Id, Note, ScopeId, Signature, Time, WireModel
@@ -20,6 +21,7 @@ MAX_JOBS = 16
 MAX_CONNECTIONS = 100
 MAX_CLOSED = 8
 RECENT_IDS = 8
+MAX_INBOX = 8
 MAX_TOPIC_PARTITION = 260  # Kafka allows 249 characters for the name of a topic
 MAX_ORIGINS = 65_536  # more than fit into one record of the changelog
 
@@ -183,9 +185,10 @@ class HealthEntry(WireModel):
 
     `health` is null once the document is gone; the entry then stays for a day, so that repeats and late records do not
     bring the document back. `applied` maps each origin `topic-partition` to the last offset that was applied here.
-    `jobs` are the jobs in flight, kept whole because a job is sent again when more signals join it. `ended_at` is when
-    the session of a SESSION document ended: nobody will ask for it again. `commanded_at` is the time of the newest
-    command that was carried out: an older one comes too late.
+    `jobs` are the jobs in flight, kept whole because a job is sent again when more signals join it; `handled_job_ids`
+    and `handled_process_ids` are the jobs that were answered lately and by whom. `inbox` holds the user's open items
+    and the last few that were closed. `ended_at` is when the session of a SESSION document ended: nobody will ask for
+    it again. `commanded_at` is the time of the newest command that was carried out: an older one comes too late.
     """
 
     revision: Count
@@ -195,6 +198,8 @@ class HealthEntry(WireModel):
     )
     jobs: Annotated[tuple[DiagnosisJob, ...], Field(max_length=MAX_JOBS)] = ()
     handled_job_ids: Annotated[tuple[Id, ...], Field(max_length=RECENT_IDS)] = ()
+    handled_process_ids: Annotated[tuple[Id, ...], Field(max_length=RECENT_IDS)] = ()
+    inbox: Annotated[tuple[InboxItem, ...], Field(max_length=MAX_INBOX)] = ()
     handled_command_ids: Annotated[tuple[Id, ...], Field(max_length=RECENT_IDS)] = ()
     ended_at: Time | None = None
     commanded_at: Time | None = None
