@@ -36,6 +36,7 @@ class SweptKind(StrEnum):
     COOLDOWN = "cooldown"
     JOB = "job"
     GONE = "gone"
+    INBOX_ITEM = "inbox_item"
 
 
 class HeldBack(StrEnum):
@@ -158,6 +159,16 @@ COMMANDS = Counter(
 )
 # Diagnosis jobs sent. `kind`: JobKind.
 JOBS = Counter("agrajag_jobs", "Diagnosis jobs sent, first and again.", ["kind"], registry=REGISTRY)
+# Answers to jobs that were applied, or not. `outcome`: core.apply.Ending.
+ANSWERS = Counter(
+    "agrajag_answers", "Answers of diagnoses, by what became of them.", ["outcome"], registry=REGISTRY
+)
+# What kept an answer from being written as it came. `kind`: core.apply_guards.Guard.
+GUARDS = Counter(
+    "agrajag_guards", "Guards that answers of diagnoses met, by kind.", ["kind"], registry=REGISTRY
+)
+# Inbox items that were opened or closed. `kind`: model.enums.InboxStatus.
+INBOX_ITEMS = Counter("agrajag_inbox_items", "Inbox items told, by their state.", ["kind"], registry=REGISTRY)
 # Cooldowns that did not fit into their document; one tool has more kinds of failure than the cap allows.
 COOLDOWNS_REFUSED = Counter("agrajag_cooldowns_refused", "Cooldowns refused for room.", registry=REGISTRY)
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from agrajag.core.evidence import Probed
 from agrajag.core.policy import Policy
+from agrajag.core.times import milliseconds
 from agrajag.model.enums import Classification, Scope, ServiceFailure
 
 FALLBACK_SPAN = timedelta(minutes=15)
@@ -101,7 +102,10 @@ REASONS: Mapping[Guard, str] = {
 
 
 class Question(NamedTuple):
-    """What was asked, by the ids of the job alone. `reported`: whether an error stands behind it."""
+    """What was asked, by the ids of the job alone.
+
+    `reported`: whether an error stands behind it; `is_of_several`: whether errors of more than one user do.
+    """
 
     tenant_id: str
     scope: Scope
@@ -110,6 +114,7 @@ class Question(NamedTuple):
     user_id: str | None
     session_id: str | None
     reported: bool
+    is_of_several: bool = False
 
     @property
     def own_user_id(self) -> str | None:
@@ -173,6 +178,8 @@ def held_recovery(
     What is UNCLEAR is expected back after a quarter of an hour where the answer does not say when.
     """
     guard = None
+    if expected_at is not None:
+        expected_at = milliseconds(expected_at)
     if expected_at is not None and expected_at <= now:
         expected_at, guard = None, Guard.PAST_RECOVERY
     if expected_at is None and classification is Classification.UNCLEAR:

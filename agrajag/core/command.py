@@ -21,7 +21,7 @@ from agrajag.core.repeats import repeat_of
 from agrajag.core.times import event_time
 from agrajag.core.verdicts import Arrival, Repeat
 from agrajag.model.answers import HealthCommand
-from agrajag.model.enums import Classification, CommandKind, CommandOutcome, Scope, Status
+from agrajag.model.enums import Classification, CommandKind, CommandOutcome, InboxStatus, Scope, Status
 from agrajag.model.health import MAX_COOLDOWNS, MAX_JOBS, Cooldown, OverrideFacet
 from agrajag.model.jobs import DiagnosisJob
 from agrajag.model.keys import health_key
@@ -118,6 +118,7 @@ class _Command:
             Marking(Status.OK, Classification.WORKING, None, self.why, self.event.by), self.now, self.policy
         )
         draft.end_cooldowns(self.now, lambda _: True)
+        draft.inbox.archive_until(self.now)
         return self._applied(draft)
 
     def set_unavailable(self) -> Commanded:
@@ -188,6 +189,8 @@ class _Command:
             status=event.status, reason=self.why, by=event.by, at=self.now, until=until
         )
         self._remember(draft, event.status, until)
+        if event.status is Status.OK:
+            draft.inbox.archive_until(self.now)
         return self._applied(draft)
 
     def lift_override(self) -> Commanded:
@@ -206,12 +209,18 @@ class _Command:
         if draft is None:
             return self._nothing(_NO_DOCUMENT)
         done = self._applied(draft)
+        draft.inbox.close(InboxStatus.ARCHIVED, self.now, lambda _: True)
         draft.bury()
         return done
 
     def dismiss_inbox(self) -> Commanded:
-        """Inbox items are opened by a diagnosis; where none was, none can be dismissed."""
-        return self._nothing("no open inbox item has this id")
+        """The user has read an inbox item of the document; one that is closed stays as it is."""
+        draft, item_id = self._standing(), self.event.inbox_item_id
+        if draft is None or not draft.inbox.close(
+            InboxStatus.DISMISSED, self.now, lambda item: item.item_id == item_id
+        ):
+            return self._nothing("no open inbox item has this id")
+        return self._applied(draft)
 
     def recheck(self) -> Commanded:
         """Start a diagnosis, unless one is in flight that answers for it."""

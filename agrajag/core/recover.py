@@ -2,7 +2,8 @@
 
 A call that worked speaks for those scopes that its caller belongs to, and for the time at which it happened. It ends
 every cooldown that covers the caller, and the narrowest verdict that is not OK; the wider ones wait for a further
-success. What was seen failing later stands, and so does what a connection or a person says.
+success. What the caller was asked to mend is archived. What was seen failing later stands, and so does what a
+connection or a person says.
 """
 
 from collections.abc import Iterable
@@ -58,6 +59,7 @@ def recover(arrival: Arrival[ToolCallSucceeded], drafts: Drafts, policy: Policy)
     healed = _healed(standing, now, policy)
     ended = [draft.end_cooldowns(now, lambda entry: covers(entry, None, event.user_id)) for draft in standing]
     for draft in standing:
+        draft.inbox.archive_until(now)
         draft.succeed(now)
         draft.touch(arrival.origin, arrival.offset, now, arrival.appended_ms)
     if healed:

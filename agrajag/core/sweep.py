@@ -2,15 +2,18 @@
 
 Nothing goes before two hours after its time. An event may be an hour older than its record, and a record is read up to
 a quarter of an hour late before sweeping pauses: so whatever still comes is judged as if nothing had been removed. What
-has an opinion on status, or a past that a person may want to read, stays; only a session's documents end with it.
+has an opinion on status, or a past that a person may want to read, stays; only a session's documents end with it. An
+inbox item that stayed open for a month is archived.
 """
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
+from agrajag.core.inbox import INBOX_LIFE, closed_item, is_open
 from agrajag.core.policy import Policy
-from agrajag.model.enums import Scope, Status
+from agrajag.model.answers import InboxItem
+from agrajag.model.enums import InboxStatus, Scope, Status
 from agrajag.model.health import Cooldown, HealthEntry, ToolHealth
 
 GRACE = timedelta(hours=2)
@@ -27,11 +30,12 @@ _EVER = datetime.min.replace(tzinfo=UTC)
 
 
 class Swept(NamedTuple):
-    """What is left of an entry, None where nothing is, and what was taken from it."""
+    """What is left of an entry, None where nothing is, and what was taken from it; `archived` is to be told."""
 
     entry: HealthEntry | None
     cooldowns: int = 0
     jobs: int = 0
+    archived: tuple[InboxItem, ...] = ()
 
 
 def sweep(entry: HealthEntry, written_at: datetime, clock: datetime, policy: Policy) -> Swept | None:
@@ -49,10 +53,17 @@ def sweep(entry: HealthEntry, written_at: datetime, clock: datetime, policy: Pol
     cooldowns = tuple(kept for kept in health.cooldowns if clock < _after(_cooldown_end(kept, policy), GRACE))
     jobs = tuple(job for job in entry.jobs if clock < _after(job.lease_until, GRACE))
     taken = len(health.cooldowns) - len(cooldowns), len(entry.jobs) - len(jobs)
-    if not any(taken):
+    archived = {
+        item.item_id: closed_item(item, InboxStatus.ARCHIVED, _item_due(item))
+        for item in entry.inbox
+        if is_open(item) and clock >= _item_due(item)
+    }
+    if not any(taken) and not archived:
         return None
     pruned = health.with_changes(revision=revision, cooldowns=cooldowns)
-    return Swept(entry.with_changes(revision=revision, health=pruned, jobs=jobs), *taken)
+    inbox = tuple(archived.get(item.item_id, item) for item in entry.inbox)
+    left = entry.with_changes(revision=revision, health=pruned, jobs=jobs, inbox=inbox)
+    return Swept(left, *taken, tuple(archived.values()))
 
 
 def due_at(entry: HealthEntry, written_at: datetime, policy: Policy) -> datetime:
@@ -64,11 +75,14 @@ def due_at(entry: HealthEntry, written_at: datetime, policy: Policy) -> datetime
         _document_due(entry, health, policy),
         *(_after(_cooldown_end(cooldown, policy), GRACE) for cooldown in health.cooldowns),
         *(_after(job.lease_until, GRACE) for job in entry.jobs),
+        *(_item_due(item) for item in entry.inbox if is_open(item)),
         NEVER,
     )
 
 
 def _document_due(entry: HealthEntry, health: ToolHealth, policy: Policy) -> datetime:
+    if any(map(is_open, entry.inbox)):
+        return NEVER
     if entry.ended_at is not None and health.updated_at <= entry.ended_at:
         return _after(max([entry.ended_at, *(job.lease_until for job in entry.jobs)]), GRACE)
     if health.override is not None and health.override.until is None:
@@ -77,6 +91,11 @@ def _document_due(entry: HealthEntry, health: ToolHealth, policy: Policy) -> dat
     if health.scope is Scope.SESSION:
         return max(_after(health.updated_at, SESSION_LIFE), nothing_left)
     return NEVER if _is_worth_keeping(health) else nothing_left
+
+
+def _item_due(item: InboxItem) -> datetime:
+    """When an item has been open long enough."""
+    return _after(item.updated_at, INBOX_LIFE)
 
 
 def _is_worth_keeping(health: ToolHealth) -> bool:

@@ -132,7 +132,9 @@ class _Triage:
         if joined is not None:
             return joined
         for draft in wider:
-            cover = active_cover(draft.cooldowns, rule.signature, self.user_id, self.now)
+            cover = active_cover(draft.cooldowns, rule.signature, self.user_id, self.now) or active_cover(
+                draft.cooldowns, rule.signature, self.event.user_id, self.now
+            )
             if cover is not None:
                 self.target.suppressed += self.event.count
                 draft.fail_again(cover, self.now, confirms_status=self._status_of(rule) is not None)

@@ -12,8 +12,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from agrajag.core.durations import parse_iso_duration
+from agrajag.core.plain_text import plain_text, without_addresses
 from agrajag.diagnosis.hints import MAX_HINT
-from agrajag.diagnosis.plain_text import plain_text, without_addresses
 from agrajag.model.enums import Classification, Scope
 from agrajag.model.jobs import MAX_ADJUSTMENTS, CooldownAdjustment, Diagnosis, DiagnosisJob
 from agrajag.model.wire_model import MAX_NOTE

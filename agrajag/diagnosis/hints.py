@@ -5,6 +5,7 @@ Plain text of at most 200 characters, without addresses: a hint is never a way t
 
 from enum import StrEnum
 
+from agrajag.core.inbox_text import is_german
 from agrajag.model.events import Locale
 
 MAX_HINT = 200
@@ -38,8 +39,3 @@ def hint(advice: Advice, tool_name: str, locale: Locale | None) -> str:
     texts = _GERMAN if is_german(locale) else _ENGLISH
     name = tool_name if len(tool_name) <= _LONGEST_NAME else tool_name[: _LONGEST_NAME - 1] + "…"
     return texts[advice].format(tool=name)
-
-
-def is_german(locale: Locale | None) -> bool:
-    """Whether a locale such as `de-CH` or `de_AT` asks for German."""
-    return (locale or "").replace("_", "-").lower().split("-")[0] == "de"

@@ -7,74 +7,42 @@ there. What an agent is about is an `Attempt` of its own: how a record is read, 
 
 from abc import ABC, abstractmethod
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
-from typing import ClassVar, Generic, Protocol, TypeAlias, TypeVar
+from collections.abc import Iterable, Sequence
+from typing import ClassVar, Generic, Protocol, TypeVar
 
 import structlog
 from aiokafka import ConsumerRecord
 
 from agrajag import metrics
 from agrajag.core.drafts import Drafts
-from agrajag.core.match import RuleSet
-from agrajag.core.policy import Policy
 from agrajag.core.verdicts import Arrival
 from agrajag.errors import InputError
+from agrajag.model.answers import InboxItem
 from agrajag.model.health import HealthEntry
 from agrajag.model.jobs import DiagnosisJob
 from agrajag.model.keys import lane_key, parts, tool_key
 from agrajag.model.wire_model import WireModel
 from agrajag.stream.batches import BATCH_BYTES
-from agrajag.stream.entries import EntryCodec
 from agrajag.stream.memory import PartitionView
-from agrajag.stream.shadow_log import ShadowLog
 from agrajag.stream.steps import StepResult
+from agrajag.stream.surroundings import Surroundings
 from agrajag.stream.telling import is_told_later
 from agrajag.wire.arrivals import arrived
 from agrajag.wire.cloudevents import EventType, binary_headers
 from agrajag.wire.codec import decode
 from agrajag.wire.dead_letters import dead_letter
-from agrajag.wire.origin import Origin, Origins
+from agrajag.wire.origin import Origin
 from agrajag.wire.outputs import Output
 from agrajag.wire.partition import partition_for
 from agrajag.wire.reasons import DeadLetterReason
-from agrajag.wire.tombstones import revision_header
-from agrajag.wire.topics import Topic, Topics
+from agrajag.wire.topics import Topic
 
 log = structlog.get_logger(__name__)
 
 _GROUP_BYTES = BATCH_BYTES - 4_096
 _ROW_BYTES = 64  # what the record format adds to key and value, and a little more
 
-Effective: TypeAlias = Callable[[str, str | None], tuple[RuleSet, Policy]]
-"""The rules and the policy in force for a tenant and project."""
-
-
 E = TypeVar("E", bound=WireModel)
-
-
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What all agents of one worker share. `clock` is the worker's; it serves leases and lateness only."""
-
-    topics: Topics
-    effective: Effective
-    origins: Origins
-    codec: EntryCodec
-    clock: Callable[[], datetime]
-    told_interval_seconds: float = 10.0
-    shadow_log: ShadowLog = field(default_factory=ShadowLog)
-
-    def published(self, source: str, partition: int, key: bytes, entry: HealthEntry) -> list[Output]:
-        """The record on `health-changed` that says what `entry` says: its document, or the tombstone of a gone one."""
-        health = entry.health
-        headers = binary_headers(EventType.HEALTH_CHANGED, source, f"{key.decode()}|{entry.revision}")
-        name = self.topics.name(Topic.HEALTH_CHANGED)
-        if health is None:
-            headers = (*headers, revision_header(entry.revision))
-            return [Output(name, key, None, headers, partition)]
-        return [Output(name, key, self.codec.document(health), headers, partition)]
 
 
 class TooMuchError(Exception):
@@ -111,6 +79,7 @@ class Attempt(ABC, Generic[E]):
         self._began: set[str] = set()
         self._repeats: dict[str, None] = {}
         self._aside: list[Output] = []
+        self._news: dict[str, InboxItem] = {}
         self._changes: dict[str, dict[bytes, HealthEntry | None]] = defaultdict(dict)
         self._republished = self._repeated = 0
         self._set_aside: dict[DeadLetterReason, list[int]] = defaultdict(list)
@@ -197,6 +166,7 @@ class Attempt(ABC, Generic[E]):
             tool = tool_key(tenant_id, tool_name)
             key = draft.key.encode()
             self._changes[tool][key] = entry
+            self._news |= draft.inbox.news
             sizes[tool] += len(self.around.codec.encode(entry)) + len(key) + _ROW_BYTES
         if any(size > _GROUP_BYTES for size in sizes.values()):
             raise TooMuchError
@@ -205,6 +175,7 @@ class Attempt(ABC, Generic[E]):
         """What is to be sent and changed, counted once it is certain."""
         self._freeze()
         outputs = [*self._aside, *self.answers(), *map(self._job_output, self._jobs.values())]
+        outputs += self.around.inbox_outputs(self.emitter, self._news.values())
         untold: set[bytes] = set()
         for changes in self._changes.values():
             for key, entry in changes.items():
@@ -216,7 +187,7 @@ class Attempt(ABC, Generic[E]):
             key = repeated.encode()
             standing = self._view.get(key)
             if standing is not None and self.drafts.make(repeated).touched_at is None:
-                outputs += self.around.published(self.emitter, self._partition, key, standing)
+                outputs += self.around.standing(self.emitter, self._partition, key, standing)
         self._count(handled)
         metrics.TOLD_LATER.inc(len(untold))
         return StepResult(list(self._changes.values()), outputs, handled, untold)
@@ -240,6 +211,8 @@ class Attempt(ABC, Generic[E]):
         metrics.REPEATS.labels(topic).inc(self._repeated)
         metrics.JOBS.labels(metrics.JobKind.EMITTED).inc(len(self._began))
         metrics.JOBS.labels(metrics.JobKind.REEMITTED).inc(len(self._jobs.keys() - self._began))
+        for item in self._news.values():
+            metrics.INBOX_ITEMS.labels(item.status).inc()
         for reason, offsets in self._set_aside.items():
             metrics.DEAD_LETTERS.labels(topic, reason).inc(len(offsets))
             log.warning(

@@ -18,8 +18,9 @@ from agrajag.model.enums import LinkEffect, Scope
 from agrajag.model.events import SystemEvent, ToolLink
 from agrajag.model.health import HealthEntry
 from agrajag.model.keys import link_key, tool_key
-from agrajag.stream.deciding import Attempt, KeyedByTool, Surroundings, TooMuchError
+from agrajag.stream.deciding import Attempt, KeyedByTool, TooMuchError
 from agrajag.stream.memory import PartitionView
+from agrajag.stream.surroundings import Surroundings
 from agrajag.wire.cloudevents import EventType, binary_headers
 from agrajag.wire.origin import Origin
 from agrajag.wire.outputs import Output

@@ -4,7 +4,8 @@ First documents that moved are published, then the table's entries are written, 
 was cut short is finished by another, and a run after that changes nothing (`rebuild_plan`).
 
 A rebuilt entry knows no applied offsets: records that were decided and not yet committed count twice. A job in flight
-lives on in the cooldown that claims it; no error joins it any more.
+lives on in the cooldown that claims it; no error joins it any more, and its answer is judged by its own words about
+what was asked. A user's open inbox items come from their topic.
 """
 
 import asyncio
@@ -17,8 +18,11 @@ import structlog
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka.errors import KafkaError
 
+from agrajag.core.inbox import is_open
 from agrajag.errors import InputError, PermanentError, TransientError
-from agrajag.model.health import HealthEntry, ToolHealth
+from agrajag.model.answers import InboxItem
+from agrajag.model.enums import Scope
+from agrajag.model.health import MAX_INBOX, HealthEntry, ToolHealth
 from agrajag.model.keys import health_key
 from agrajag.stream.entries import EntryCodec
 from agrajag.stream.memory import revision_of
@@ -81,6 +85,7 @@ class Rebuilding:
         self._codec = EntryCodec()
         self._read: Counter[str] = Counter()
         self._unreadable = 0
+        self._inbox: dict[bytes, tuple[InboxItem, ...]] = {}
 
     async def run(self, *, force: bool = False) -> Rebuilt:
         """Rebuild. Raises PermanentError while workers live, or, unless `force`, where documents have to move to
@@ -90,6 +95,8 @@ class Rebuilding:
         made = plan(changed, changelog, self._topics.partitions)
         if made.moves and not force:
             await self._refuse_lag()
+        if made.documents:
+            self._inbox = await self._open_items()
         async with AIOKafkaProducer(**self._connection.producer_options()) as producer:
             await self._write(producer, made)
             if not self._read[self._changelog] and not made.documents:  # or the worker would take it for lost
@@ -118,6 +125,26 @@ class Rebuilding:
             known = copies.get(record.partition)
             if known is None or revision >= known.revision:
                 copies[record.partition] = Copy(revision, record.offset, gone)
+        return found
+
+    async def _open_items(self) -> dict[bytes, tuple[InboxItem, ...]]:
+        """The inbox items that are open, newest first, by the key of their user's document."""
+        topic = self._topics.name(Topic.INBOX_ITEMS)
+        self._tell(f"reading {topic}")
+        newest: dict[bytes, InboxItem] = {}
+        async for record in records_to_end(self._connection, topic):
+            try:
+                item = decode(InboxItem, record)
+            except InputError as error:
+                self._skip(record, error)
+                continue
+            known = newest.get(record.key or b"")
+            if known is None or item.revision >= known.revision:
+                newest[record.key or b""] = item
+        found: dict[bytes, tuple[InboxItem, ...]] = {}
+        for item in sorted(filter(is_open, newest.values()), key=lambda item: item.created_at):
+            key = health_key(item.tenant_id, Scope.USER, item.assigned_to_user_id, item.tool_name).encode()
+            found[key] = (item, *found.get(key, ()))[:MAX_INBOX]
         return found
 
     def _skip(self, record: ReceivedRecord, error: Exception) -> None:
@@ -173,8 +200,9 @@ class Rebuilding:
         return Output(self._changed, key, self._codec.document(health), headers, wanted.partition)
 
     def _entry(self, wanted: Wanted, health: ToolHealth) -> Output:
-        value = self._codec.encode(HealthEntry(revision=health.revision, health=health))
-        return Output(self._changelog, _key(health), value, (), wanted.partition)
+        key = _key(health)
+        entry = HealthEntry(revision=health.revision, health=health, inbox=self._inbox.get(key, ()))
+        return Output(self._changelog, key, self._codec.encode(entry), (), wanted.partition)
 
     async def _send(self, producer: AIOKafkaProducer, outputs: Iterable[Output]) -> None:
         """Returns when the brokers have all of them."""

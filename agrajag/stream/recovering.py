@@ -8,8 +8,9 @@ from agrajag.core.recover import Recovery, recover
 from agrajag.core.verdicts import Arrival, Repeat
 from agrajag.model.events import ToolCallSucceeded
 from agrajag.model.health import HealthEntry
-from agrajag.stream.deciding import Attempt, KeyedByTool, Surroundings
+from agrajag.stream.deciding import Attempt, KeyedByTool
 from agrajag.stream.memory import PartitionView
+from agrajag.stream.surroundings import Surroundings
 from agrajag.wire.outputs import Output
 from agrajag.wire.topics import Topic
 

@@ -18,10 +18,10 @@ from agrajag.metrics import SweptKind
 from agrajag.model.enums import Scope
 from agrajag.model.health import HealthEntry
 from agrajag.model.keys import parts
-from agrajag.stream.deciding import Surroundings
 from agrajag.stream.memory import PartitionView
 from agrajag.stream.places import lag_seconds
 from agrajag.stream.steps import StepResult, StrictOrder
+from agrajag.stream.surroundings import Surroundings
 from agrajag.wire.outputs import Output
 
 log = structlog.get_logger(__name__)
@@ -69,6 +69,8 @@ class SweepStep:
             changes.append({key: swept.entry})
             self.taken[SweptKind.COOLDOWN] += swept.cooldowns
             self.taken[SweptKind.JOB] += swept.jobs
+            self.taken[SweptKind.INBOX_ITEM] += len(swept.archived)
+            outputs += self._around.inbox_outputs(SWEEPER, swept.archived)
             if swept.entry is None:
                 self.taken[SweptKind.GONE] += 1
                 continue

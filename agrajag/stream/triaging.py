@@ -16,8 +16,9 @@ from agrajag.model.enums import Classification, Outcome
 from agrajag.model.events import ToolCallError
 from agrajag.model.health import HealthEntry, ToolHealth
 from agrajag.model.keys import tool_key
-from agrajag.stream.deciding import Attempt, KeyedByTool, Surroundings
+from agrajag.stream.deciding import Attempt, KeyedByTool
 from agrajag.stream.memory import PartitionView
+from agrajag.stream.surroundings import Surroundings
 from agrajag.wire.cloudevents import EventType, binary_headers
 from agrajag.wire.outputs import Output
 from agrajag.wire.topics import Topic

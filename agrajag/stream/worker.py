@@ -7,8 +7,9 @@ from functools import partial
 from typing import Any
 
 from agrajag.model.health import HealthEntry
+from agrajag.stream.applying import ApplyAttempt
 from agrajag.stream.commanding import CommandAttempt
-from agrajag.stream.deciding import Attempt, Deciding, Effective, Surroundings
+from agrajag.stream.deciding import Attempt, Deciding
 from agrajag.stream.entries import EntryCodec
 from agrajag.stream.fetches import FetchApp
 from agrajag.stream.linking import LinkAttempt, LinksAttempt
@@ -16,6 +17,7 @@ from agrajag.stream.recovering import RecoverAttempt
 from agrajag.stream.reemission import Reemission
 from agrajag.stream.running import StreamSettings, create_app
 from agrajag.stream.steps import StrictOrder, no_failpoint
+from agrajag.stream.surroundings import Effective, Surroundings
 from agrajag.stream.sweeping import Sweeping
 from agrajag.stream.table import ChangelogTable
 from agrajag.stream.telling import Telling
@@ -29,6 +31,7 @@ AGENTS: tuple[type[Attempt[Any]], ...] = (
     LinksAttempt,
     LinkAttempt,
     CommandAttempt,
+    ApplyAttempt,
 )
 """What a worker decides about: one agent per topic, with concurrency 1."""
 REEMITTER = "agrajag/reemission"
@@ -67,7 +70,7 @@ def build_worker(
     reemission = Reemission(
         order,
         late_record_seconds=settings.late_record_seconds,
-        publish=partial(around.published, REEMITTER),
+        publish=partial(around.standing, REEMITTER),
     )
     telling = Telling(
         order, interval_seconds=settings.told_interval_seconds, publish=partial(around.published, TELLER)

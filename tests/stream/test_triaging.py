@@ -20,10 +20,11 @@ from agrajag.model.health import HealthEntry, ToolHealth
 from agrajag.model.jobs import DiagnosisJob
 from agrajag.model.keys import health_key, tool_key
 from agrajag.stream.batches import BATCH_BYTES
-from agrajag.stream.deciding import Deciding, Surroundings
+from agrajag.stream.deciding import Deciding
 from agrajag.stream.entries import EntryCodec
 from agrajag.stream.memory import PartitionedMemory
 from agrajag.stream.steps import StepResult
+from agrajag.stream.surroundings import Surroundings
 from agrajag.stream.triaging import TriageAttempt
 from agrajag.wire.origin import Origins
 from agrajag.wire.outputs import Output
