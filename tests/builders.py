@@ -14,6 +14,7 @@ from agrajag.model.enums import (
     Classification,
     CommandKind,
     LinkKind,
+    ProbeIdentity,
     ProcessStatus,
     Scope,
     SessionStatus,
@@ -23,7 +24,7 @@ from agrajag.model.enums import (
 )
 from agrajag.model.events import ErrorReport, SystemEvent, ToolCallError, ToolCallSucceeded
 from agrajag.model.health import Cooldown, ToolHealth, VerdictFacet
-from agrajag.model.jobs import DiagnosisJob
+from agrajag.model.jobs import Diagnosis, DiagnosisJob, DiagnosisResult, Evidence
 from agrajag.model.processes import ProcessEvent, RunUsage, SessionEvent, ToolCallEvent
 
 NOW = datetime(2026, 5, 23, 12, 0, tzinfo=UTC)
@@ -241,3 +242,54 @@ def an_inbox_item(**overrides: Any) -> InboxItem:
         "updated_at": NOW,
     }
     return InboxItem(**(given | overrides))
+
+
+def evidence(
+    identity: ProbeIdentity = ProbeIdentity.SYSTEM, *, at: datetime = NOW, **overrides: Any
+) -> Evidence:
+    """A probe that failed with a 500, with credentials; `success=True` for one that worked."""
+    given: dict[str, Any] = {
+        "identity": identity,
+        "had_credentials": True,
+        "success": False,
+        "duration_ms": 20,
+        "at": at,
+    }
+    if not overrides.get("success"):
+        given |= {"status_code": 500, "error_signature": "http-5xx"}
+    return Evidence(**(given | overrides))
+
+
+def a_result(job: DiagnosisJob, *, at: datetime = NOW, **overrides: Any) -> DiagnosisResult:
+    """The answer to `job`, finished at `at`: TECHNICALLY_BROKEN for the job's scope, by no probe.
+
+    What is given may be a field of the result or of its diagnosis; `diagnosis=None` for a failed one.
+    """
+    said, fields = _split(overrides, frozenset(Diagnosis.model_fields) - {"scope"})
+    said |= {"scope": fields.pop("wanted")} if "wanted" in fields else {}
+    default: dict[str, Any] = {
+        "classification": Classification.TECHNICALLY_BROKEN,
+        "scope": job.scope,
+        "human_note": "it answers 502",
+    }
+    given: dict[str, Any] = {
+        "job_id": job.job_id,
+        "process_id": f"proc-{job.job_id}",
+        "session_id": "sess-1",
+        "tenant_id": job.tenant_id,
+        "project_id": job.project_id,
+        "scope": job.scope,
+        "scope_id": job.scope_id,
+        "tool_name": job.tool_name,
+        "error_signature": job.error_signature,
+        "originating_user_id": job.originating_user_id,
+        "trigger": job.trigger,
+        "by": f"agrajag-engine/proc-{job.job_id}",
+        "diagnosis": Diagnosis(**(default | said)),
+        "locale": job.locale,
+        "signals": job.error_count,
+        "distinct_users": job.distinct_users,
+        "started_at": at,
+        "finished_at": at,
+    }
+    return DiagnosisResult(**(given | fields))

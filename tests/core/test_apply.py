@@ -1,0 +1,295 @@
+"""What each verdict writes (spec agrajag §5.2 step 5), and that an answer ends its job whatever it says."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from agrajag.core.apply import Applied, Ending
+from agrajag.core.apply_guards import NOT_TRIED, REASONS, Guard
+from agrajag.core.cooldown import is_active
+from agrajag.core.verdicts import Repeat
+from agrajag.model.enums import (
+    Classification,
+    CloseReason,
+    CommandKind,
+    Outcome,
+    Scope,
+    ServiceFailure,
+    Status,
+    Trigger,
+)
+from agrajag.model.health import HealthEntry
+from agrajag.model.jobs import CooldownAdjustment
+from tests.builders import NOW, a_health, a_result
+from tests.core.applying import (
+    ALICE,
+    SOON,
+    SYSTEM_FAILS,
+    SYSTEM_WORKS,
+    TENANT,
+    USER_FAILS,
+    USER_WORKS,
+    Applying,
+)
+from tests.core.triaging import REFUSED, after
+
+C = Classification
+LATER = after(hours=2)
+
+
+def test_technically_broken_makes_the_tool_down_with_the_time_and_note_of_the_answer() -> None:
+    tools = Applying()
+    applied = tools.answer(tools.job(), evidence=(SYSTEM_FAILS,), expected_recovery_at=LATER)
+    health = tools.health()
+    assert (health.status, health.verdict.classification) == (Status.DOWN, C.TECHNICALLY_BROKEN)
+    assert (health.verdict.expected_recovery_at, health.verdict.note) == (LATER, "it answers 502")
+    assert (applied.verdict, applied.applied, applied.reason) == (C.TECHNICALLY_BROKEN, True, None)
+    assert (applied.close_reason, applied.ending) == (CloseReason.DONE, Ending.APPLIED)
+
+
+def test_what_is_written_names_the_process_and_rests_on_the_newest_evidence() -> None:
+    tools = Applying()
+    job = tools.job()
+    tools.answer(job, evidence=(SYSTEM_FAILS,))
+    health = tools.health()
+    by = f"agrajag-engine/proc-{job.job_id}"
+    assert (health.verdict.by, health.history[0].by) == (by, by)
+    assert health.verdict.evidence_at == health.last_checked_at == after(seconds=6)
+
+
+def test_one_users_own_problem_makes_the_tool_down_for_that_user_alone() -> None:
+    tools = Applying()
+    job = tools.job(project_id=None)
+    tools.answer(
+        job,
+        classification=C.USER_SPECIFIC_TECHNICAL,
+        wanted=Scope.TENANT,
+        evidence=(USER_FAILS, SYSTEM_WORKS),
+    )
+    assert tools.health(**ALICE).status is Status.DOWN
+    assert tools.health(**TENANT).status is Status.OK
+
+
+def test_intermittent_makes_the_tool_degraded_until_the_time_of_the_answer_if_it_has_one() -> None:
+    tools = Applying()
+    tools.answer(tools.job(), classification=C.INTERMITTENT)
+    assert (tools.health().status, tools.health().verdict.expected_recovery_at) == (Status.DEGRADED, None)
+
+
+def test_working_makes_the_tool_ok_and_ends_its_pauses() -> None:
+    tools = Applying()
+    tools.put(a_health(status=Status.DOWN))
+    job = tools.job()
+    applied = tools.answer(job, classification=C.WORKING, evidence=(USER_WORKS,))
+    health = tools.health()
+    assert (health.status, health.verdict.classification) == (Status.OK, C.WORKING)
+    assert (health.history[0].status, health.history[0].at) == (Status.OK, after(seconds=5))
+    assert not any(is_active(entry, SOON) for entry in health.cooldowns)
+    assert applied.applied
+
+
+def test_working_is_written_too_where_nothing_was_wrong() -> None:
+    tools = Applying()
+    tools.answer(tools.job(), classification=C.WORKING, evidence=(SYSTEM_WORKS,))
+    assert (tools.health().status, tools.health().verdict.classification) == (Status.OK, C.WORKING)
+
+
+def test_working_heals_the_narrowest_document_that_is_not_ok() -> None:
+    tools = Applying()
+    for scope in ({}, ALICE):
+        tools.put(a_health(status=Status.DOWN, **scope))
+    tools.answer(tools.job(), classification=C.WORKING, evidence=(USER_WORKS,))
+    assert (tools.health(**ALICE).status, tools.health().status) == (Status.OK, Status.DOWN)
+
+
+@pytest.mark.parametrize("classification", [C.USER_PERMISSION, C.USER_INPUT])
+def test_a_users_permission_or_input_touches_no_status_and_pauses_as_asked(
+    classification: Classification,
+) -> None:
+    tools = Applying()
+    wanted = CooldownAdjustment(error_signature="http-5xx", user_id="alice", duration=timedelta(hours=3))
+    applied = tools.answer(tools.job(), classification=classification, cooldown_adjustments=(wanted,))
+    health = tools.health()
+    assert (health.status, health.history, tools.find(**ALICE)) == (Status.OK, (), None)
+    (entry,) = [one for one in health.cooldowns if one.user_id == "alice"]
+    assert entry.next_spawn_allowed_at == SOON + timedelta(hours=3)
+    assert (applied.verdict, applied.applied, applied.guards) == (classification, True, ())
+
+
+def test_unclear_makes_the_tool_degraded_for_a_quarter_of_an_hour() -> None:
+    tools = Applying()
+    tools.answer(tools.job(), classification=C.UNCLEAR)
+    verdict = tools.health().verdict
+    assert (verdict.status, verdict.expected_recovery_at) == (Status.DEGRADED, SOON + timedelta(minutes=15))
+
+
+def test_unclear_keeps_a_time_that_the_answer_gives() -> None:
+    tools = Applying()
+    tools.answer(tools.job(), classification=C.UNCLEAR, expected_recovery_at=LATER)
+    assert tools.health().verdict.expected_recovery_at == LATER
+
+
+@pytest.mark.parametrize("failure", sorted(set(ServiceFailure) - NOT_TRIED))
+def test_a_diagnosis_that_was_tried_and_failed_leaves_the_fallback_and_a_note(
+    failure: ServiceFailure,
+) -> None:
+    tools = Applying()
+    applied = tools.answer(tools.job(), diagnosis=None, failure=failure)
+    verdict = tools.health().verdict
+    assert (verdict.status, verdict.expected_recovery_at) == (Status.DEGRADED, SOON + timedelta(minutes=15))
+    assert verdict.note == applied.human_note == f"could not be diagnosed: {failure}"
+    assert (applied.verdict, tools.health().last_diagnosis) == (C.UNCLEAR, None)
+
+
+@pytest.mark.parametrize("failure", sorted(NOT_TRIED))
+@pytest.mark.parametrize("said", [{"diagnosis": None}, {"is_fallback": True}])
+def test_a_diagnosis_that_was_never_tried_says_nothing_about_the_tool(
+    failure: ServiceFailure, said: dict[str, Any]
+) -> None:
+    tools = Applying()
+    applied = tools.answer(tools.job(), failure=failure, **said)
+    assert (tools.health().status, tools.health().history) == (Status.OK, ())
+    assert (applied.verdict, applied.applied, applied.guards) == (None, False, (Guard.NOT_TRIED,))
+    assert tools.send(after(seconds=31), http_status=503).outcome is Outcome.ENQUEUED
+
+
+def test_a_fallback_is_unclear_whatever_it_says_and_is_no_answer_to_later_errors() -> None:
+    tools = Applying()
+    applied = tools.answer(tools.job(), is_fallback=True, evidence=(SYSTEM_FAILS,))
+    assert (applied.verdict, tools.health().status) == (C.UNCLEAR, Status.DEGRADED)
+    assert tools.health().last_diagnosis is None
+    assert tools.send(after(seconds=31), http_status=503).outcome is Outcome.ENQUEUED
+
+
+def test_an_answer_ends_its_job_and_answers_the_errors_of_the_next_minutes() -> None:
+    tools = Applying()
+    job = tools.job()
+    tools.send(after(seconds=1), http_status=503)
+    tools.answer(job, evidence=(SYSTEM_FAILS,))
+    entry = tools.entry()
+    assert (entry.jobs, entry.handled_job_ids) == ((), (job.job_id,))
+    (cooldown,) = tools.health().cooldowns
+    assert (cooldown.job_id, cooldown.claimed_by, cooldown.lease_until) == (None, None, None)
+    last = tools.health().last_diagnosis
+    assert last is not None
+    assert (last.classification, last.at, last.job_id) == (C.TECHNICALLY_BROKEN, SOON, job.job_id)
+    assert tools.send(after(minutes=1), http_status=503).outcome is Outcome.ALREADY_DIAGNOSED
+    assert tools.send(after(minutes=6), http_status=503).outcome is Outcome.ENQUEUED
+
+
+def test_an_answer_for_one_users_credential_answers_for_nobody_else() -> None:
+    tools = Applying()
+    tools.answer(tools.job(http_status=401), classification=C.USER_PERMISSION)
+    assert tools.send(after(minutes=1), http_status=401).outcome is Outcome.ALREADY_DIAGNOSED
+    assert tools.send(after(minutes=1), http_status=401, user_id="bob").outcome is Outcome.ENQUEUED
+
+
+def test_a_pause_claimed_for_everybody_becomes_that_of_the_user_whose_own_it_is() -> None:
+    tools = Applying()
+    tools.answer(tools.job(), classification=C.USER_SPECIFIC_TECHNICAL, evidence=(USER_FAILS, SYSTEM_WORKS))
+    (cooldown,) = tools.health().cooldowns
+    assert (cooldown.user_id, cooldown.next_spawn_allowed_at) == ("alice", SOON + timedelta(minutes=15))
+    assert tools.send(after(seconds=20), http_status=503).outcome is Outcome.SUPPRESSED
+    assert tools.send(after(seconds=20), http_status=503, user_id="bob").outcome is Outcome.ENQUEUED
+
+
+def test_the_next_such_answer_makes_the_users_pause_longer() -> None:
+    tools = Applying()
+    for minutes in (0, 20):
+        job = tools.job(at=after(minutes=minutes), clock=after(minutes=minutes))
+        tools.answer(job, after(minutes=minutes, seconds=10), classification=C.USER_SPECIFIC_TECHNICAL)
+    (cooldown,) = tools.health().cooldowns
+    assert (cooldown.hits, cooldown.next_spawn_allowed_at) == (2, after(minutes=50, seconds=10))
+
+
+def test_the_same_record_again_changes_nothing() -> None:
+    tools = Applying()
+    result = a_result(tools.job(), at=SOON, evidence=(SYSTEM_FAILS,))
+    assert isinstance(tools.take_answer(result, offset=70), Applied)
+    before = dict(tools.table)
+    assert isinstance(tools.take_answer(result, offset=70), Repeat)
+    assert tools.table == before
+
+
+def test_the_same_processes_answer_in_another_record_changes_nothing() -> None:
+    tools = Applying()
+    result = a_result(tools.job(), at=SOON, evidence=(SYSTEM_FAILS,))
+    tools.take_answer(result)
+    before = dict(tools.table)
+    assert isinstance(tools.take_answer(result), Repeat)
+    assert tools.table == before
+
+
+def test_another_processes_answer_to_an_answered_job_is_stale() -> None:
+    tools = Applying()
+    result = a_result(tools.job(), at=SOON, evidence=(SYSTEM_FAILS,))
+    tools.take_answer(result)
+    before = dict(tools.table)
+    applied = tools.take_answer(result.with_changes(process_id="proc-2"))
+    assert isinstance(applied, Applied)
+    assert (applied.close_reason, applied.applied, applied.guards) == (
+        CloseReason.STALE,
+        False,
+        (Guard.ANSWERED,),
+    )
+    assert tools.table == before
+
+
+@pytest.mark.parametrize("ended", ["never claimed", "deleted", "claimed anew"])
+def test_an_answer_that_no_claim_waits_for_is_stale_and_writes_nothing(ended: str) -> None:
+    tools = Applying()
+    job = tools.job()
+    if ended == "deleted":
+        tools.command(CommandKind.DELETE, after(seconds=1))
+    elif ended == "claimed anew":
+        tools.send(after(minutes=16), clock=after(minutes=16), http_status=503)
+    else:
+        tools.table.clear()
+    before = dict(tools.table)
+    applied = tools.answer(job, evidence=(SYSTEM_FAILS,))
+    assert (applied.close_reason, applied.reason) == (CloseReason.STALE, REASONS[Guard.UNCLAIMED])
+    assert tools.table == before
+
+
+def test_an_answer_is_applied_where_only_the_claim_outlived_a_rebuild_of_the_table() -> None:
+    tools = Applying()
+    job = tools.job()
+    (key,) = tools.table
+    health = tools.health()
+    tools.table[key] = HealthEntry(revision=health.revision, health=health)
+    tools.answer(job, evidence=(SYSTEM_FAILS,))
+    assert tools.health().status is Status.DOWN
+
+
+def test_an_answer_after_its_lease_still_counts_if_nobody_has_claimed_since() -> None:
+    tools = Applying()
+    at = after(minutes=30)
+    tools.answer(tools.job(), at, evidence=(SYSTEM_FAILS.with_changes(at=at),))
+    assert tools.health().status is Status.DOWN
+
+
+def test_who_asked_for_a_diagnosis_is_told_as_its_parent_and_whose_call_failed_is_not() -> None:
+    for trigger, parent in ((Trigger.USER_REQUEST, "proc-of-alice"), (Trigger.TOOL_CALL_ERROR, None)):
+        tools = Applying()
+        job = tools.job(process_id="proc-of-alice").with_changes(trigger=trigger)
+        (key,) = tools.table
+        tools.table[key] = tools.table[key].with_changes(jobs=(job,))
+        assert tools.answer(job).parent_process_id == parent
+
+
+def test_a_down_by_a_rule_becomes_what_a_newer_diagnosis_says() -> None:
+    tools = Applying()
+    tools.send(**REFUSED)
+    tools.answer(tools.job(at=after(seconds=1)), classification=C.INTERMITTENT, evidence=(SYSTEM_FAILS,))
+    assert tools.health().status is Status.DEGRADED
+
+
+def test_secrets_and_hidden_characters_of_a_note_are_not_stored() -> None:
+    tools = Applying()
+    applied = tools.answer(tools.job(), human_note="Authorization: Bearer abcdef0123456789abcdef\x1b[31m")
+    note = tools.health().verdict.note or ""
+    assert "abcdef0123456789" not in note
+    assert note.isprintable()
+    assert note == applied.human_note
+    assert tools.health().created_at == NOW
