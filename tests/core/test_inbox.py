@@ -8,11 +8,10 @@ from agrajag.core.inbox import INBOX_LIFE, Inbox
 from agrajag.core.inbox_text import message, shown_hint
 from agrajag.core.policy import Policy
 from agrajag.core.sweep import due_at, sweep
-from agrajag.model.answers import InboxItem
 from agrajag.model.enums import Classification, CommandKind, CommandOutcome, InboxStatus, Scope, Status
 from agrajag.model.health import MAX_INBOX
 from agrajag.model.keys import health_key
-from tests.builders import NOW
+from tests.builders import NOW, an_inbox_item
 from tests.core.applying import ALICE, SYSTEM_WORKS, USER_FAILS, USER_WORKS, Applying
 from tests.core.triaging import after
 
@@ -29,23 +28,6 @@ def opened(**overrides: Any) -> Applying:
     tools = Applying()
     tools.answer(tools.job(**overrides), **OWN)
     return tools
-
-
-def an_item(**overrides: Any) -> InboxItem:
-    given: dict[str, Any] = {
-        "item_id": "item-1",
-        "revision": 1,
-        "tenant_id": "acme",
-        "assigned_to_user_id": "alice",
-        "tool_name": "search",
-        "error_signature": "http-401",
-        "opening_job_id": "job-1",
-        "title": "Your access to search does not work",
-        "body": "Renew it.",
-        "created_at": NOW,
-        "updated_at": NOW,
-    }
-    return InboxItem(**(given | overrides))
 
 
 def test_what_is_one_users_own_is_told_to_that_user() -> None:
@@ -225,17 +207,17 @@ def test_what_fails_again_after_it_was_dismissed_is_a_new_item() -> None:
 def test_a_full_inbox_forgets_closed_items_and_no_open_one() -> None:
     inbox = Inbox(())
     for number in range(MAX_INBOX):
-        assert inbox.open(an_item(item_id=f"i{number}", error_signature=f"s{number}"))
-    assert not inbox.open(an_item(item_id="more", error_signature="more"))
+        assert inbox.open(an_inbox_item(item_id=f"i{number}", error_signature=f"s{number}"))
+    assert not inbox.open(an_inbox_item(item_id="more", error_signature="more"))
     inbox.close(InboxStatus.DISMISSED, NOW, lambda item: item.item_id in {"i2", "i5"})
-    assert inbox.open(an_item(item_id="more", error_signature="more"))
+    assert inbox.open(an_inbox_item(item_id="more", error_signature="more"))
     assert [item.item_id for item in inbox.items] == ["more", "i7", "i6", "i5", "i4", "i3", "i1", "i0"]
 
 
 def test_an_item_that_was_closed_is_not_opened_again_by_a_repeat() -> None:
-    inbox = Inbox((an_item(),))
+    inbox = Inbox((an_inbox_item(),))
     inbox.archive_until(NOW)
-    assert not inbox.open(an_item())
+    assert not inbox.open(an_inbox_item())
 
 
 def test_an_item_goes_after_a_month_and_its_document_stays_until_then() -> None:

@@ -22,7 +22,7 @@ from agrajag.stream.worker import AGENTS
 from agrajag.wire.clients import KafkaConnection
 from agrajag.wire.partition import partition_for
 from agrajag.wire.topics import Topic
-from tests.builders import a_health, a_result, an_error, evidence
+from tests.builders import a_health, a_result, an_error, an_inbox_item, evidence
 from tests.pipeline.runs import Run, Sent, sent
 from tests.pipeline.test_healing_and_commands import commanded
 
@@ -79,21 +79,8 @@ async def test_an_answer_is_applied_once_however_often_it_is_sent_and_its_user_d
 
 
 async def test_a_rebuilt_table_knows_which_items_of_a_user_are_open(run: Run) -> None:
-    at = datetime.now(UTC)
     document = a_health(scope=Scope.USER, scope_id="alice", status=Status.DOWN)
-    item = InboxItem(
-        item_id="open",
-        revision=1,
-        tenant_id="acme",
-        assigned_to_user_id="alice",
-        tool_name="search",
-        error_signature="http-401",
-        opening_job_id="job-1",
-        title="t",
-        body="b",
-        created_at=at,
-        updated_at=at,
-    )
+    item = an_inbox_item(item_id="open")
     closed = item.with_changes(item_id="closed", status=InboxStatus.ARCHIVED, revision=2)
     home = partition_for(tool_key("acme", "search").encode(), run.plan.topics.partitions)
     told = [item, closed.with_changes(status=InboxStatus.PENDING, revision=1), closed]
