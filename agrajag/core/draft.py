@@ -135,8 +135,7 @@ class Draft:
         self.history = remembered(self.history, marking, now, policy)
 
     def fail_again(self, cooldown: Cooldown, now: datetime, *, confirms_status: bool) -> None:
-        """Note a failure during a cooldown, or one that joined its job. No older success ends what it was the last
-        evidence of."""
+        """Note a failure during a cooldown. No older success ends what it was the last evidence of."""
         key = cooldown.error_signature, cooldown.user_id
         known = self._failed_again.get(key)
         if known is None or now > known:

@@ -173,7 +173,6 @@ class _Triage:
                 if job is None:
                     continue
                 draft.coalesced += self.event.count
-                draft.fail_again(entry, self.now, confirms_status=False)
                 self._touch(draft)
                 if job.wants_signal:
                     job.add_signal(detail_of(self.event, MAX_DETAIL))
