@@ -251,6 +251,19 @@ async def test_a_cancelled_probe_leaves_nobody_waiting_and_the_next_one_works(
     assert outcome == RawOutcome(ok=True)
 
 
+async def test_a_probe_whose_topic_is_read_no_more_says_nothing_and_may_be_made_again(
+    connection: KafkaConnection, call: KafkaCall, adapter: KafkaAdapter
+) -> None:
+    asked = asyncio.ensure_future(asking(adapter, call))
+    async with answering(connection, call, lambda _record: []) as requests:
+        await eventually(lambda: requests)
+        await adapter.close()
+        with pytest.raises(TransientError):
+            await asked
+    async with answering(connection, call, replying(success=True)):
+        assert await asking(adapter, call) == RawOutcome(ok=True)
+
+
 async def test_readers_that_nobody_waits_on_are_closed_for_others(
     connection: KafkaConnection, call: KafkaCall, adapter: KafkaAdapter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
