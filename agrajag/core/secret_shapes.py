@@ -7,9 +7,24 @@ starts twice in one run.
 """
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 MARKER = "[redacted]"
+
+
+class Pattern:
+    """A regular expression that is compiled when it is first tried: all of them together take a fifth of a second."""
+
+    def __init__(self, text: str, flags: re.RegexFlag) -> None:
+        self._text = text
+        self._flags = flags
+
+    @cached_property
+    def match(self) -> Callable[[str, int], re.Match[str] | None]:
+        """As `re.Pattern.match`, from a position on."""
+        return re.compile(self._text, self._flags).match
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,14 +35,14 @@ class Shape:
     """
 
     anchors: tuple[str, ...]
-    pattern: re.Pattern[str]
-    value: re.Pattern[str] | None = None
+    pattern: Pattern
+    value: Pattern | None = None
     lead: int = 0
     behind: bool = False
 
 
-def _pattern(text: str) -> re.Pattern[str]:
-    return re.compile(text, re.IGNORECASE | re.ASCII)
+def _pattern(text: str) -> Pattern:
+    return Pattern(text, re.IGNORECASE | re.ASCII)
 
 
 def _at(anchors: str, pattern: str, lead: int = 0) -> Shape:
@@ -35,7 +50,7 @@ def _at(anchors: str, pattern: str, lead: int = 0) -> Shape:
     return Shape(tuple(anchors.split("|")), _pattern(pattern), lead=lead)
 
 
-def _behind(anchors: str, pattern: str, value: re.Pattern[str] | None = None) -> Shape:
+def _behind(anchors: str, pattern: str, value: Pattern | None = None) -> Shape:
     """The pattern begins where the anchor ends."""
     return Shape(tuple(anchors.split("|")), _pattern(pattern), value, behind=True)
 
@@ -62,7 +77,7 @@ def _issued(prefix: str, fewest: int) -> Shape:
         rf"(?<![A-Za-z0-9])({re.escape(prefix)}(?=[\w.+/-]{{{fewest}}})(?=[A-Za-z_.+/-]{{0,40}}+[0-9])"
         r"[\w-]*+(?:\.[\w-]++)*+(?:[+/=][\w+/=-]*+)?)"
     )
-    return Shape((prefix.lower(),), re.compile(pattern, re.ASCII))
+    return Shape((prefix.lower(),), Pattern(pattern, re.ASCII))
 
 
 # What stands where a value is awaited and is none: words of a message, references to a value kept elsewhere.
@@ -85,7 +100,7 @@ _WORD = rf"(?={_BARE}*?[\w\x80-\U0010ffff])(?:[^\s&;,\"'<>`\\.]|\.(?!\s|\Z))++"
 """What an assignment gives without quotes: something with a letter or digit, without the full stop of a sentence."""
 
 
-def _value(condition: str = "") -> re.Pattern[str]:
+def _value(condition: str = "") -> Pattern:
     """A quoted text up to its closing quote or the end of the line, or a bare one, for which `condition` holds."""
     return _pattern(
         rf"{_QUOTE}?+{_NO_VALUE}{condition}(?:"

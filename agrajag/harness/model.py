@@ -1,6 +1,7 @@
 """Connects to a model as the caller describes it: name, address, key, prices. Nothing comes from the environment.
 
-There are no retries anywhere below a run: whether something is tried again is for the one who asked for the run.
+There are no retries anywhere below a run: whether something is tried again is for the one who asked for the run. The
+SDK takes seconds to import, and is imported with the first model: who has none does without it.
 """
 
 import logging
@@ -10,11 +11,7 @@ from enum import StrEnum
 from types import TracebackType
 from typing import Self
 
-import httpx2
-from anthropic import AsyncAnthropic
-
 from agrajag.errors import ConfigError
-from agrajag.harness.transport import IDENTITY, BoundedTransport
 from agrajag.harness.usage import Prices
 
 _CONNECT_SECONDS = 5.0
@@ -72,6 +69,11 @@ class Model:
     """A model that can be asked. Belongs to one event loop; many runs side by side share its connections."""
 
     def __init__(self, access: ModelAccess, api_key: str) -> None:
+        import httpx2
+        from anthropic import AsyncAnthropic
+
+        from agrajag.harness.transport import IDENTITY, BoundedTransport
+
         self.access = access
         self.sdk = AsyncAnthropic(
             api_key=api_key,
@@ -115,6 +117,8 @@ def _quieten_the_sdk() -> None:
 
 
 def _is_http(address: str) -> bool:
+    import httpx2
+
     try:
         url = httpx2.URL(address)
     except httpx2.InvalidURL:

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from agrajag import __version__
 from agrajag.cli.app import app, exit_code_of
 from agrajag.errors import ConfigError, InputError, PermanentError, TransientError
-from tests.cli.programs import agrajag
+from tests.cli.programs import agrajag, environment
 
 COMMANDS = (
     "version",
@@ -119,6 +119,42 @@ def test_importing_the_command_line_brings_in_no_heavy_library() -> None:
     )
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ended.stdout.split() == []
+
+
+_LIGHT_COMMANDS = (
+    "--help",
+    "config show",
+    "topics create",
+    "documents list",
+    "inbox list --tenant acme",
+    "processes list",
+    "dlq list",
+    "command recheck acme search --scope TENANT",
+)
+_AFTER_EACH = """
+import sys
+from agrajag.cli import main
+heavy = {'faust', 'mode', 'aiohttp', 'anthropic', 'httpx2', 'mcp', 'pymongo', 'bson', 'jgo'}
+for command in sys.argv[1:]:
+    try:
+        main(command.split())
+    except SystemExit as ended:
+        print(command, ended.code, *sorted(heavy & sys.modules.keys()), sep="; ", file=sys.stderr)
+"""
+
+
+def test_a_command_imports_no_library_that_only_a_role_needs() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", _AFTER_EACH, *_LIGHT_COMMANDS],
+        env=environment(
+            {"AGRAJAG_KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1", "AGRAJAG_KAFKA_WAIT_SECONDS": "0.1"}
+        ),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    told = [line for line in ended.stderr.splitlines() if line.startswith(_LIGHT_COMMANDS)]
+    assert told == [f"{command}; {0 if number < 2 else 3}" for number, command in enumerate(_LIGHT_COMMANDS)]
 
 
 @pytest.mark.parametrize(
