@@ -29,15 +29,16 @@ from agrajag.metrics import (
     Stage,
 )
 from agrajag.sink.batch import Batch, Work
-from agrajag.sink.broker import Group, clients, refuse_wrong_setup
-from agrajag.sink.outage import Outage
+from agrajag.sink.broker import clients
 from agrajag.sink.routes import Route
 from agrajag.store import Store
 from agrajag.store.guarded import BULK_LIMIT
 from agrajag.wire.clients import KafkaConnection
 from agrajag.wire.dead_letters import dead_letter
 from agrajag.wire.following import kafka_errors
+from agrajag.wire.membership import Group, refuse_wrong_setup
 from agrajag.wire.origin import own_place
+from agrajag.wire.outage import Outage
 from agrajag.wire.reasons import DeadLetterReason
 from agrajag.wire.topics import Topics
 from agrajag.wire.writing import write_errors
@@ -70,7 +71,7 @@ class Mirror(ConsumerRebalanceListener):  # type: ignore[misc]
         self._group = group
         self._routes = {topics.name(route.topic): route for route in routes}
         self._store_outage = store_outage
-        self._broker_outage = Outage("kafka")
+        self._broker_outage = Outage("sink", "kafka")
         self._consumer: AIOKafkaConsumer | None = None
         self._assignments = 0  # how often partitions were taken away
         self._uncommitted: dict[TopicPartition, int] = {}

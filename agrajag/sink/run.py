@@ -8,13 +8,13 @@ import structlog
 from agrajag.errors import TransientError
 from agrajag.monitor.dead_letter_share import BadStart, watch_dead_letters
 from agrajag.monitor.pulse import Pulse
-from agrajag.sink.broker import Group
 from agrajag.sink.mirror import Mirror
-from agrajag.sink.outage import Outage
 from agrajag.sink.routes import ROUTES, Route
 from agrajag.sink.vitals import SinkVitals
 from agrajag.store import Store
 from agrajag.wire.clients import KafkaConnection
+from agrajag.wire.membership import Group
+from agrajag.wire.outage import Outage
 from agrajag.wire.topics import Topics
 
 log = structlog.get_logger(__name__)
@@ -36,7 +36,7 @@ async def run_sink(
     share a group (by default `<prefix>.sink`). `pulse` is told how the sink is. Raises ConfigError or PermanentError
     where waiting does not help.
     """
-    store_outage = Outage("store")
+    store_outage = Outage("sink", "store")
     vitals = SinkVitals(connection, topics, store_outage, pulse or Pulse(unready_after_seconds=30.0))
     beside = [asyncio.create_task(vitals.watch()), asyncio.create_task(watch_dead_letters(BadStart()))]
     try:

@@ -9,8 +9,8 @@ import structlog
 from agrajag.monitor.pulse import Pulse
 from agrajag.monitor.readiness import SILENT_SECONDS, Vitals
 from agrajag.sink.mirror import Mirror, Progress
-from agrajag.sink.outage import Outage
 from agrajag.wire.clients import KafkaConnection, broker_answers
+from agrajag.wire.outage import Outage
 from agrajag.wire.topics import Topics
 
 log = structlog.get_logger(__name__)

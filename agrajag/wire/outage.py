@@ -1,4 +1,4 @@
-"""How the sink waits for a side that is away: for as long as it takes, and without a log line for every try."""
+"""How a role waits for a side that is away: for as long as it takes, and without a log line for every try."""
 
 import asyncio
 import random
@@ -15,12 +15,14 @@ LONGEST_PAUSE_SECONDS = 10.0
 
 
 class Outage:
-    """Pauses that double up to ten seconds, each shortened at random by up to half, so that sinks do not march in step.
+    """Pauses that double up to ten seconds, each shortened at random by up to half, so that no two march in step.
 
     Logs when the side goes away and when it is back.
     """
 
-    def __init__(self, side: str) -> None:
+    def __init__(self, role: str, side: str) -> None:
+        """`role` is who waits: `sink` logs `sink_waits` and `sink_goes_on`."""
+        self._waits, self._goes_on = f"{role}_waits", f"{role}_goes_on"
         self._side = side
         self._since: float | None = None
         self._tries = 0
@@ -34,7 +36,7 @@ class Outage:
         """Sleeps until the next try is due."""
         if self._since is None:
             self._since = time.monotonic()
-            log.error("sink_waits", side=self._side, reason=str(error))
+            log.error(self._waits, side=self._side, reason=str(error))
         self._tries += 1
         await asyncio.sleep(pause_seconds(self._tries))
 
@@ -42,7 +44,7 @@ class Outage:
         """To be called whenever the side has answered."""
         if self._since is not None:
             away_seconds = round(time.monotonic() - self._since, 1)
-            log.info("sink_goes_on", side=self._side, away_seconds=away_seconds, tries=self._tries)
+            log.info(self._goes_on, side=self._side, away_seconds=away_seconds, tries=self._tries)
             self._since = None
             self._tries = 0
 
