@@ -347,6 +347,33 @@ PROCESS_RECORDS_SKIPPED = Counter(
     ["reason"],
     registry=REGISTRY,
 )
+# Jobs of service engines that have ended. `outcome`: `answered`, or model.enums.ServiceFailure.
+SERVICE_JOBS = Counter(
+    "agrajag_service_jobs", "Jobs of service engines that ended, by how.", ["outcome"], registry=REGISTRY
+)
+# Records of jobs that were taken in, sent-again ones included. `kind`: service.lanes.Arrival.
+SERVICE_ARRIVALS = Counter(
+    "agrajag_service_arrivals", "Records of jobs taken in, by what they were.", ["kind"], registry=REGISTRY
+)
+# Attempts at a job that failed in a way that may pass, and were made again.
+SERVICE_RETRIES = Counter("agrajag_service_retries", "Attempts at jobs made again.", registry=REGISTRY)
+# Attempts that were cut because another worker has the job now, or because this one ends.
+SERVICE_CUTS = Counter("agrajag_service_cuts", "Attempts cut and left to another worker.", registry=REGISTRY)
+# Lanes that run a job now; at its bound, further lanes wait for a turn.
+SERVICE_LANES = Gauge("agrajag_service_lanes_running", "Lanes that run a job.", registry=REGISTRY)
+# Jobs that wait in their lanes for their turn, or for another attempt.
+SERVICE_QUEUED = Gauge("agrajag_service_jobs_queued", "Jobs that wait in their lanes.", registry=REGISTRY)
+# Records of jobs that a crash would have read again; a partition at its bound is not read on.
+SERVICE_UNCOMMITTED = Gauge(
+    "agrajag_service_jobs_uncommitted", "Records of jobs read and not committed.", registry=REGISTRY
+)
+# How long one attempt of an engine took, cut ones included.
+SERVICE_ATTEMPT_SECONDS = Histogram(
+    "agrajag_service_attempt_seconds",
+    "Seconds of one attempt at a job.",
+    registry=REGISTRY,
+    buckets=(0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300),
+)
 
 # --- probes ---
 

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import Any, TypeAlias
 
 import structlog
 
@@ -25,7 +24,7 @@ from agrajag.model.wire_model import WireModel
 from agrajag.service.audit import ProcessAudit
 from agrajag.service.day_budgets import DayBudgets
 from agrajag.service.documents import Documents
-from agrajag.service.engine import Budget, ServiceEngine, ServiceRun
+from agrajag.service.engine import AnyEngine, Budget, ServiceRun
 from agrajag.service.process_log import ProcessLog
 from agrajag.service.records import ProcessRecords, Sending
 from agrajag.service.sessions import SessionKey, Sessions
@@ -36,8 +35,6 @@ log = structlog.get_logger(__name__)
 
 _LONGEST_PAUSE_SECONDS = 30.0
 _MAX_TOLD = 5
-
-AnyEngine: TypeAlias = ServiceEngine[Any, Any]
 
 
 @dataclass(frozen=True, slots=True)

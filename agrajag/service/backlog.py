@@ -20,6 +20,7 @@ class Backlog(Generic[J]):
     def __init__(self, at_once: int, uncommitted: int) -> None:
         self._limit = uncommitted
         self._offsets: dict[int, OpenOffsets] = {}
+        self._settled = False
         self.lanes: Lanes[J] = Lanes(at_once)
 
     @property
@@ -30,12 +31,18 @@ class Backlog(Generic[J]):
     def take(self, partitions: Collection[int]) -> tuple[Entry[J], ...]:
         """These partitions are ours now, and no others; the entries that run and are to be cut."""
         self._offsets = {partition: OpenOffsets() for partition in partitions}
+        self._settled = True
         return self.lanes.strangers(frozenset(partitions))
 
     def lost(self) -> None:
         """No partition is ours; what waits is dropped, to be read by whoever is given it."""
         self._offsets = {}
+        self._settled = False
         self.lanes.lose()
+
+    def holds(self, partition: int) -> bool:
+        """Whether the partition is ours."""
+        return partition in self._offsets
 
     def room(self) -> tuple[tuple[int, ...], int]:
         """The partitions that may be read from now, and how many records of each at most."""
@@ -52,6 +59,13 @@ class Backlog(Generic[J]):
         if arrival is Arrival.DONE:
             offsets.done(place.offset)
         return arrival
+
+    def again(self, entry: Entry[J], at: float, attempt: int) -> None:
+        """The job is to be run again as `attempt`, not before `at`; by somebody else, if its partition is theirs."""
+        if self._settled and not self.holds(entry.partition) and not entry.places:
+            self.lanes.abandon(entry)
+        else:
+            self.lanes.again(entry, at, attempt)
 
     def finish(self, entry: Entry[J]) -> None:
         """The job is done: its answer is where it belongs."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 from agrajag.documents.recipes import Recipe
 from agrajag.harness import Audit
@@ -109,3 +109,6 @@ class ServiceEngine(Protocol[J, R]):
 
     def failed(self, job: J, run: ServiceRun, why: ServiceFailure) -> R:
         """The honest answer to a job that ended without one. Makes no calls."""
+
+
+AnyEngine: TypeAlias = ServiceEngine[Any, Any]
