@@ -71,7 +71,8 @@ def chosen(
 
 
 class Models:
-    """The models of one worker, each connected when it is first chosen. An async context manager."""
+    """The models of one worker. An async context manager: it connects them at the start, since the SDK behind them takes
+    seconds to import, for which no run shall wait."""
 
     def __init__(self, documents: Documents, declared: DeclaredModels) -> None:
         self._documents = documents
@@ -81,6 +82,8 @@ class Models:
         self._told: set[tuple[str, str | None, Undeclared]] = set()
 
     async def __aenter__(self) -> Self:
+        for name in self._declared.by_name:
+            self._model(name)
         return self
 
     async def __aexit__(

@@ -1,5 +1,7 @@
 """Which of the operator's models answers: the first that is configured, by whom it may be."""
 
+import subprocess
+import sys
 from collections.abc import AsyncIterator
 
 import pytest
@@ -119,3 +121,31 @@ async def test_without_a_key_or_a_declared_model_there_is_none(documents: Standi
         assert keyless.choose(a_recipe(), "acme", None) is NoModel.NO_KEY
     async with Models(documents, DeclaredModels({})) as none:
         assert none.choose(a_recipe(), "acme", None) is NoModel.NOT_DECLARED
+
+
+_WHO_IMPORTS_THE_SDK = """
+import asyncio, sys
+import agrajag.service.attempts
+from agrajag.core.policy import Policy
+from agrajag.documents.cascade import Cascade
+from agrajag.documents.rulebook import Rulebook
+from agrajag.harness import ModelAccess
+from agrajag.service.models import DeclaredModels, Models
+
+class Documents:
+    rulebook = Rulebook(Cascade({}), Policy())
+
+async def imported(key):
+    access = ModelAccess("claude-small", "http://127.0.0.1:1", api_key=key)
+    async with Models(Documents(), DeclaredModels({"claude-small": access}, "claude-small")):
+        return "anthropic" in sys.modules
+
+print(asyncio.run(imported(None)), asyncio.run(imported("key")))
+"""
+
+
+def test_the_sdk_is_imported_at_the_start_and_only_where_there_is_a_key() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", _WHO_IMPORTS_THE_SDK], capture_output=True, text=True, check=True
+    )
+    assert ended.stdout.split() == ["False", "True"]
