@@ -71,8 +71,8 @@ def chosen(
 
 
 class Models:
-    """The models of one worker. An async context manager: it connects them at the start, since the SDK behind them takes
-    seconds to import, for which no run shall wait."""
+    """The models of one worker. An async context manager: it connects them at the start, since the SDK behind them
+    takes seconds to import, for which no run shall wait."""
 
     def __init__(self, documents: Documents, declared: DeclaredModels) -> None:
         self._documents = documents
