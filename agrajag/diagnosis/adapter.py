@@ -84,12 +84,12 @@ class TargetAdapter(Protocol):
 
 def failed(error: BaseException, status: int | None = None) -> RawOutcome:
     """The outcome of a call that ended in an exception."""
-    first, *causes = exception_names(error)
+    first, *others = exception_names(error)
     return RawOutcome(
         ok=False,
         status=status,
         exception_type=first,
-        exception_chain=tuple(causes),
+        exception_chain=tuple(others),
         message=str(error)[:1_000],
     )
 
@@ -99,12 +99,13 @@ def exception_names(error: BaseException) -> tuple[str, ...]:
 
     What a TLS failure is wrapped in is left out: HTTP clients call it a failed connection, which is another fault.
     """
-    causes = list(_causes(error))
-    told = next((n for n, cause in enumerate(causes) if isinstance(cause, ssl.SSLError)), 0)
-    return tuple(_name(type(cause)) for cause in causes[told:])
+    found = list(causes(error))
+    told = next((n for n, cause in enumerate(found) if isinstance(cause, ssl.SSLError)), 0)
+    return tuple(_name(type(cause)) for cause in found[told:])
 
 
-def _causes(error: BaseException) -> Iterator[BaseException]:
+def causes(error: BaseException) -> Iterator[BaseException]:
+    """The exception and its causes, outermost first, at most eight; of a group, those of its first member."""
     current: BaseException | None = error
     for _ in range(_MAX_CAUSES):
         while isinstance(current, BaseExceptionGroup):

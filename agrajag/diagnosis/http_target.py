@@ -16,7 +16,7 @@ from agrajag.core.target_form import QUERY_METHODS
 from agrajag.core.targets import HttpCall, Target
 from agrajag.diagnosis.adapter import MAX_BODY_BYTES, PROBE_HEADER, RawOutcome, Secret, failed
 from agrajag.diagnosis.credentials import header_of
-from agrajag.diagnosis.network import AddressRefused, Network, permitted
+from agrajag.diagnosis.network import AddressRefused, Network, NotSent, permitted
 from agrajag.diagnosis.probe import ProbeRefusal, ProbeRequest
 
 MAX_REDIRECTS = 3
@@ -60,12 +60,10 @@ class HttpAdapter:
             try:
                 async with asyncio.timeout(seconds):
                     return await exchange.follow(first)
-            except AddressRefused as error:
-                return (
-                    failed(RedirectRefused(str(error)), exchange.status)
-                    if exchange.status
-                    else (ProbeRefusal.ADDRESS_REFUSED)
-                )
+            except NotSent as error:
+                if exchange.status is None:
+                    return error.refusal
+                return failed(RedirectRefused(str(error)), exchange.status)
             except (httpx2.HTTPError, httpx2.InvalidURL, OSError, RedirectRefused) as error:
                 return failed(error, exchange.status)
 

@@ -21,7 +21,8 @@ from agrajag.diagnosis.mcp_bounds import (
     Sent,
     Streams,
 )
-from agrajag.diagnosis.network import AddressRefused
+from agrajag.diagnosis.network import NotSent
+from agrajag.diagnosis.probe import ProbeRefusal
 from agrajag.model.events import MAX_HEADER_NAME, MAX_HEADER_VALUE, MAX_HEADERS
 
 _IDENTITY = "identity"
@@ -51,8 +52,8 @@ class WatchedTransport(httpx2.AsyncBaseTransport):
         self._left_bytes = MAX_EXCHANGE_BYTES
         self._asked: object = None
         self._has_answered = False
-        self.is_refused_address = False
-        """Whether the address may not be called, and nothing was sent."""
+        self.not_sent: ProbeRefusal | None = None
+        """Why nothing was sent, where nothing was."""
         self.refusal: HttpRefusal | None = None
         """What became of the latest question to the server, if HTTP refused it."""
         self.status: int | None = None
@@ -71,8 +72,8 @@ class WatchedTransport(httpx2.AsyncBaseTransport):
             self._asked, self.status, self.refusal = asked, None, None
         try:
             response = await self._carrier.handle_async_request(request)
-        except AddressRefused:
-            self.is_refused_address = not self._has_answered
+        except NotSent as error:
+            self.not_sent = None if self._has_answered else error.refusal
             raise
         self._has_answered = True
         if response.headers.get("content-encoding", _IDENTITY).lower() != _IDENTITY:

@@ -79,8 +79,8 @@ class McpAdapter:
         # All requests carry the credential, so that no other origin is spoken to, whatever else is allowed.
         watched = WatchedTransport(GuardedTransport(self._network, [origin_of(url)]))
         outcome = await _held(exchange, connected(watched, url, headers))
-        if watched.is_refused_address:
-            return ProbeRefusal.ADDRESS_REFUSED
+        if watched.not_sent is not None:
+            return watched.not_sent
         return _by_http(outcome, watched)
 
     async def _started(

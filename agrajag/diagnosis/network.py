@@ -6,16 +6,19 @@ environment, no redirect is followed, no connection is kept.
 """
 
 import asyncio
+import errno
 import socket
 import ssl
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import httpx2
 
 from agrajag.core.origins import NoAddress, Origin, origin_of
+from agrajag.diagnosis.adapter import causes
 from agrajag.diagnosis.addresses import AddressRules
+from agrajag.diagnosis.probe import ProbeRefusal
 
 Resolve: TypeAlias = Callable[[str, int], Awaitable[Sequence[str]]]
 """The IP addresses of a host, best first. Raises OSError where it has none."""
@@ -24,8 +27,38 @@ MAX_ADDRESSES = 4
 """How many addresses of a host are tried."""
 
 
-class AddressRefused(httpx2.TransportError):
-    """Nothing was sent: this is no address that may be called."""
+_OURS = frozenset(
+    {
+        errno.EACCES,
+        errno.EADDRNOTAVAIL,
+        errno.EMFILE,
+        errno.ENETDOWN,
+        errno.ENETUNREACH,
+        errno.ENFILE,
+        errno.ENOBUFS,
+        errno.ENOMEM,
+        errno.EPERM,
+    }
+)
+"""Why a connection fails that has never left this machine."""
+
+
+class NotSent(httpx2.TransportError):
+    """Nothing was sent, for a reason that says nothing about the tool."""
+
+    refusal: ClassVar[ProbeRefusal]
+
+
+class AddressRefused(NotSent):
+    """This is no address that may be called."""
+
+    refusal = ProbeRefusal.ADDRESS_REFUSED
+
+
+class NoNetwork(NotSent):
+    """This machine could not look the host up, or has no way to it: its own network is at fault, or may be."""
+
+    refusal = ProbeRefusal.NO_NETWORK
 
 
 async def system_resolver(host: str, port: int) -> Sequence[str]:
@@ -44,16 +77,18 @@ def trusted_roots() -> ssl.SSLContext:
 class Network:
     """How probes reach the world. `tls` says whose certificates are believed.
 
-    `connect_seconds` is how long one address of a host is waited for while it has another.
+    `lookup_seconds` is how long a host may be looked up, `connect_seconds` how long one address of it is waited for
+    while it has another.
     """
 
     rules: AddressRules = field(default_factory=AddressRules)
     resolve: Resolve = system_resolver
     tls: ssl.SSLContext = field(default_factory=trusted_roots)
+    lookup_seconds: float = 5.0
     connect_seconds: float = 3.0
 
     def client(self, origins: Collection[Origin]) -> httpx2.AsyncClient:
-        """A client that speaks to these origins alone. Its requests raise AddressRefused for what is not permitted.
+        """A client that speaks to these origins alone; its requests raise NotSent for what may not or cannot be sent.
 
         It waits without a limit of its own: whoever uses it sets the deadline of everything together.
         """
@@ -69,17 +104,28 @@ class Network:
         """The addresses of an origin's host, every one of them permitted.
 
         Raises AddressRefused if any is not: a name that also leads inside is not to be trusted. Raises OSError where
-        there is none.
+        there is none, NoNetwork where nobody could say.
         """
         if not self.rules.permits_name(origin.host):
             raise AddressRefused(f"{origin.host} is never called")
         literal = _is_literal(origin.host)
-        found = [origin.host] if literal else await self.resolve(origin.host, origin.port)
+        found = [origin.host] if literal else await self._looked_up(origin)
         if refused := [address for address in found if not self.rules.permits(address)]:
             raise AddressRefused(f"{origin.host} is at {refused[0]}, which may not be called")
         if not found:
             raise socket.gaierror(socket.EAI_NONAME, "the host has no address")
         return found[:MAX_ADDRESSES]
+
+    async def _looked_up(self, origin: Origin) -> Sequence[str]:
+        try:
+            async with asyncio.timeout(self.lookup_seconds):
+                return await self.resolve(origin.host, origin.port)
+        except TimeoutError:
+            raise NoNetwork(f"{origin.host} was not looked up in time") from None
+        except socket.gaierror as error:
+            if error.errno == socket.EAI_AGAIN:
+                raise NoNetwork(f"{origin.host} cannot be looked up now") from None
+            raise
 
 
 def permitted(url: httpx2.URL, origins: Collection[Origin]) -> Origin:
@@ -106,17 +152,24 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         self._inner = httpx2.AsyncHTTPTransport(verify=network.tls, trust_env=False, limits=limits)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """One exchange. Raises AddressRefused, OSError where the host has no address, or what the client raises."""
+        """One exchange. Raises NotSent, OSError where the host has no address, or what the client raises.
+
+        Of several addresses that all fail, the first is told that says something about the other side.
+        """
         origin = permitted(request.url, self._origins)
         addresses = await self._network.addresses(origin)
-        for address in addresses[:-1]:
-            first = _to(address, origin, request)
-            first.extensions["timeout"] = {"connect": self._network.connect_seconds}
+        failure: httpx2.TransportError | None = None
+        for address in addresses:
+            attempt = _to(address, origin, request)
+            if address != addresses[-1]:
+                attempt.extensions["timeout"] = {"connect": self._network.connect_seconds}
             try:
-                return await self._exchanged(first)
-            except (httpx2.ConnectError, httpx2.ConnectTimeout):
-                continue
-        return await self._exchanged(_to(addresses[-1], origin, request))
+                return await self._exchanged(attempt)
+            except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
+                told = NoNetwork(str(error)) if _is_ours(error) else error
+                if failure is None or isinstance(failure, NoNetwork):
+                    failure = told
+        raise failure or NoNetwork(f"{origin.host} has no address")
 
     async def _exchanged(self, request: httpx2.Request) -> httpx2.Response:
         opened: list[Any] = []
@@ -147,6 +200,13 @@ def _to(address: str, origin: Origin, request: httpx2.Request) -> httpx2.Request
         stream=request.stream,
         extensions={**request.extensions, "sni_hostname": origin.host},
     )
+
+
+def _is_ours(error: Exception) -> bool:
+    return any(
+        isinstance(cause, OSError) and not isinstance(cause, ssl.SSLError) and cause.errno in _OURS
+        for cause in causes(error)
+    )  # what `ssl` calls errno is a number of its own
 
 
 def _is_literal(host: str) -> bool:

@@ -58,6 +58,8 @@ class ProbeRefusal(StrEnum):
     """The declaration cannot be used."""
     ADDRESS_REFUSED = "ADDRESS_REFUSED"
     """Its address is none that may be called."""
+    NO_NETWORK = "NO_NETWORK"
+    """This machine could not look its host up, or had no way to it."""
     COMMAND_REFUSED = "COMMAND_REFUSED"
     """It is a program that is not on the operator's list."""
     SAMPLE_REFUSED = "SAMPLE_REFUSED"

@@ -34,6 +34,7 @@ RulesInForce: TypeAlias = Callable[[str, str | None], RuleSet]
 
 _LAST_WORDS_SECONDS = 0.1
 """How much sooner than the deadline an adapter has to end by itself: it knows what it has seen until then."""
+_MIN_CALL_SECONDS = 0.3
 _TIMEOUT = "java.net.SocketTimeoutException"
 
 
@@ -106,9 +107,11 @@ class Probes:
     async def _called(self, call: "_Call", deadline: float) -> ProbeOutcome | ProbeRefusal:
         request, clock, at = call.request, asyncio.get_running_loop().time, self._now()
         started = clock()
+        left = deadline - started - _LAST_WORDS_SECONDS
+        if left < _MIN_CALL_SECONDS:
+            return ProbeRefusal.LIMIT_REACHED  # finding the credential has taken the time
         try:
             async with asyncio.timeout_at(deadline):
-                left = max(deadline - started - _LAST_WORDS_SECONDS, 0)
                 raw = await call.adapter.call(call.target, call.secret, call.sample, request, left)
         except TimeoutError as late:
             raw = failed(late)

@@ -11,7 +11,7 @@ from agrajag.core.origins import origin_of
 from agrajag.core.targets import Credentials, HttpCall, Target, TargetKind
 from agrajag.diagnosis.adapter import RawOutcome, Secret
 from agrajag.diagnosis.addresses import AddressRules
-from agrajag.diagnosis.credentials import CredentialStore, FileVault
+from agrajag.diagnosis.credentials import CredentialStore, FileVault, UserVault
 from agrajag.diagnosis.http_target import HttpAdapter
 from agrajag.diagnosis.network import Network, Resolve, system_resolver
 from agrajag.diagnosis.probe import ProbeOutcome, ProbeRefusal, ProbeRequest
@@ -93,6 +93,7 @@ def probes(
     network: Network | None = None,
     environment: Mapping[str, str] | None = None,
     directory: Path | None = None,
+    vault: UserVault | None = None,
     rules: RuleSet | None = None,
 ) -> Probes:
     """Probes by HTTP. Credentials of users are in the folder `vault` of `directory`, others in its folder `files`."""
@@ -102,7 +103,7 @@ def probes(
         CredentialStore(
             environment,
             None if directory is None else directory / "files",
-            None if directory is None else FileVault(directory / "vault"),
+            vault or (None if directory is None else FileVault(directory / "vault")),
         ),
         {TargetKind.HTTP: HttpAdapter(network or a_network())},
         lambda: NOW,

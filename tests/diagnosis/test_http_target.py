@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import socket
 import time
 import tracemalloc
 from collections.abc import AsyncIterator, Sequence
@@ -176,13 +177,35 @@ async def test_a_host_without_an_address_is_an_unknown_host() -> None:
     assert (outcome.ok, outcome.exception_type) == (False, "socket.gaierror")
 
 
-async def test_a_resolver_that_hangs_is_a_timeout() -> None:
+async def test_a_resolver_that_hangs_or_is_away_says_nothing_about_the_tool() -> None:
     async def never(host: str, port: int) -> Sequence[str]:
         await asyncio.Event().wait()
         raise AssertionError
 
-    outcome = await called(a_target("http://tool.example.com/"), network=a_network(never), seconds=0.2)
-    assert outcome.exception_type == "TimeoutError"
+    async def away(host: str, port: int) -> Sequence[str]:
+        raise socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
+
+    target = a_target("http://tool.example.com/")
+    for resolve in (never, away):
+        network = replace(a_network(resolve), lookup_seconds=0.1)
+        assert await call_of(target, network=network) is ProbeRefusal.NO_NETWORK
+
+
+_BROADCAST = "127.255.255.255"
+"""There is no way to it by TCP, from any machine."""
+
+
+async def test_a_machine_that_has_no_way_to_a_tool_says_nothing_about_it() -> None:
+    assert await call_of(a_target(f"http://{_BROADCAST}:9/")) is ProbeRefusal.NO_NETWORK
+
+
+@pytest.mark.parametrize("addresses", [[_BROADCAST, "127.0.0.1"], ["127.0.0.1", _BROADCAST]])
+async def test_what_one_address_tells_counts_though_there_is_no_way_to_another(addresses: list[str]) -> None:
+    async def resolve(host: str, port: int) -> Sequence[str]:
+        return addresses
+
+    outcome = await called(a_target("http://tool.example.com:1/"), network=a_network(resolve))
+    assert "ConnectionRefusedError" in outcome.exception_chain
 
 
 async def test_a_certificate_that_nobody_vouches_for_is_a_tls_failure_and_no_refused_connection() -> None:

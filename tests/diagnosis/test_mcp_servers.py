@@ -1,7 +1,8 @@
 """MCP servers at an address: what they answer, how they fail, and that each failure has a name and an end."""
 
 import asyncio
-from collections.abc import Callable
+import socket
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -223,6 +224,15 @@ async def test_an_address_that_may_not_be_called_is_refused_before_anything_is_s
         refused = await McpAdapter(Network()).call(target, None, {}, REQUEST, IN_TIME)
     assert refused is ProbeRefusal.ADDRESS_REFUSED
     assert between.seen == []
+
+
+async def test_a_resolver_that_is_away_says_nothing_about_the_tool() -> None:
+    async def away(host: str, port: int) -> Sequence[str]:
+        raise socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
+
+    target = Target("search", "tools.yaml", McpCall("search", "http://mcp.example.com/mcp"))
+    found = await McpAdapter(Network(resolve=away)).call(target, None, {}, REQUEST, IN_TIME)
+    assert found is ProbeRefusal.NO_NETWORK
 
 
 async def test_a_credential_that_cannot_be_a_header_is_not_sent() -> None:

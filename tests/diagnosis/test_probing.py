@@ -1,5 +1,6 @@
 """A probe from its request to its outcome: what refuses it, what it shows, and what of it nobody gets to see."""
 
+import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ import pytest
 
 from agrajag.core.match import RuleSet
 from agrajag.core.targets import TargetKind
+from agrajag.diagnosis.adapter import Secret
 from agrajag.diagnosis.addresses import AddressRules
 from agrajag.diagnosis.probe import MAX_RAW_RESPONSE, ProbeOutcome, ProbeRefusal, ProbeRequest
 from agrajag.diagnosis.probing import MIN_SECONDS
@@ -245,6 +247,30 @@ async def test_an_address_that_may_not_be_called_refuses_the_probe() -> None:
 async def test_a_probe_without_time_is_notmade(seconds: float) -> None:
     async with ToolServer(answers()) as server:
         assert await probes(search_at(server.url())).probe(a_request(), seconds) is ProbeRefusal.LIMIT_REACHED
+        assert server.connections == 0
+
+
+class _SlowVault:
+    """Finds a credential, in the end."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+
+    async def find(self, tenant_id: str, user_id: str, name: str) -> Secret | None:
+        await asyncio.sleep(self._seconds)
+        return Secret("t0ken")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "refusal"), [(30.0, ProbeRefusal.CREDENTIAL_MISSING), (0.4, ProbeRefusal.LIMIT_REACHED)]
+)
+async def test_a_vault_that_takes_the_time_of_a_probe_says_nothing_about_the_tool(
+    seconds: float, refusal: ProbeRefusal
+) -> None:
+    async with ToolServer(answers()) as server:
+        cascade = search_at(server.url(), credentials={"user": {"vault": "search"}})
+        prober = probes(cascade, vault=_SlowVault(seconds))
+        assert await prober.probe(as_user(), 0.6) is refusal
         assert server.connections == 0
 
 
