@@ -65,9 +65,8 @@ def engines_by_name(engines: Iterable[AnyEngine]) -> Engines:
         if engine.name in by_name:
             problems.append(f"engine {engine.name}: there are two of this name")
         if engine.output_topic not in EVENT_TYPES:
-            allowed = ", ".join(sorted(EVENT_TYPES))
             problems.append(
-                f"engine {engine.name}: answers on {engine.output_topic}, but only {allowed} are for answers"
+                f"engine {engine.name}: answers on {engine.output_topic}, which is not for answers"
             )
         by_name[engine.name] = engine
     if problems:

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from agrajag.embedded import EmbeddedKafka, EmbeddedStore
 from agrajag.logs import configure_logging
-from tests.bench import classify, latency, recovery, rounds, sink, worker
+from tests.bench import classify, lanes, latency, recovery, rounds, sink, worker
 
 RESULTS = Path(".bench/results.json")
 GOALS: dict[str, tuple[str, float]] = {
@@ -23,6 +23,7 @@ GOALS: dict[str, tuple[str, float]] = {
     "latency.p99_ms": ("<=", 15.0),
     "sink.over_bulk_upsert": (">=", 0.7),
     "diagnosis.round_over_sdk": ("<=", 1.5),
+    "diagnosis.lanes_over_ideal": ("<=", 1.3),
 }
 
 
@@ -50,6 +51,7 @@ async def measure(directory: Path) -> dict[str, float]:
         results |= await latency.measure(kafka.bootstrap_servers, directory)
         results |= await worker.measure(kafka.bootstrap_servers, directory)
         results |= await recovery.measure(kafka.bootstrap_servers, directory)
+        results |= await lanes.measure(kafka.bootstrap_servers)
         results |= await sink.measure(kafka.bootstrap_servers, store.uri)
     return results
 

@@ -34,14 +34,16 @@ async def a_worker(
     topics: Topics,
     *engines: AnyEngine,
     worker_id: str = "worker-1",
+    documents: Standing | None = None,
+    session_timeout_seconds: float = SESSION_TIMEOUT_SECONDS,
     **bounds: Any,
 ) -> AsyncIterator[asyncio.Task[None]]:
     """A worker in this process, which ends with the context. What it raises by itself fails the test."""
     async with Sender(connection, topics) as sender:
         attempts = Attempts(
-            connection, topics, sender, Standing(), AttemptBounds(worker_id, engine_seconds=60.0)
+            connection, topics, sender, documents or Standing(), AttemptBounds(worker_id, engine_seconds=60.0)
         )
-        group = Group(f"{topics.prefix}.diagnosis", SESSION_TIMEOUT_SECONDS)
+        group = Group(f"{topics.prefix}.diagnosis", session_timeout_seconds)
         worker = ServiceWorker(
             connection, topics, engines, attempts, sender, bounds=WorkerBounds(**bounds), group=group
         )
