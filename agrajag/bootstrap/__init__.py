@@ -14,6 +14,7 @@ from agrajag.bootstrap.asking import (
     read_documents,
     send_command,
 )
+from agrajag.bootstrap.evaluation import run_evaluation
 from agrajag.bootstrap.local import data_directory, embedded_kafka, embedded_store, free_ports, start_role
 from agrajag.bootstrap.sink import compare_store, run_sink
 from agrajag.bootstrap.topics import create_topics, refuse_unfit_topics
@@ -35,6 +36,7 @@ __all__ = [
     "read_documents",
     "rebuild_tables",
     "refuse_unfit_topics",
+    "run_evaluation",
     "run_sink",
     "run_worker",
     "send_command",

@@ -17,6 +17,7 @@ from agrajag.cli import (
     dev,
     dlq,
     documents,
+    evaluation,
     inbox,
     processes,
     rebuild,
@@ -60,6 +61,7 @@ app.command()(roles.worker)
 app.command()(roles.sink)
 app.command()(dev.dev)
 app.command()(demo.demo)
+app.command("eval")(evaluation.evaluate)
 
 
 @app.command()

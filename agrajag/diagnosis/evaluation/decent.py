@@ -42,8 +42,9 @@ class Probe(NamedTuple):
 
 def decent(conversation: Conversation) -> list[Call] | str:
     """The next calls, or the answer."""
-    if conversation.may_call and not conversation.seen:
-        return [Call(AS_USER), Call(AS_SYSTEM)]
+    if conversation.may_call and conversation.rounds == 0:
+        tool = {"toolName": conversation.tool_name}
+        return [Call(AS_USER, tool), Call(AS_SYSTEM, tool)]
     user, system = (_probe(conversation.of(name)) for name in (AS_USER, AS_SYSTEM))
     return _answer(conversation.prompt, *_decided(conversation.prompt, user, system))
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import NamedTuple
 
 from agrajag.diagnosis.evaluation.case import POLICY, Case, scope_id
 from agrajag.diagnosis.evaluation.scenario import TENANT, TRAP_HOST, WRITES, Reality
@@ -44,8 +45,7 @@ class Aftermath:
     inbox: tuple[InboxItem, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
+class Judgement(NamedTuple):
     """The grade, and why it is no better."""
 
     grade: Grade

@@ -147,7 +147,10 @@ class LoopbackServer:
 
 
 async def _request(reader: asyncio.StreamReader) -> Request:
-    head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+    first = await reader.readexactly(1)
+    if not first.isalpha():  # a TLS greeting would be waited for without end
+        raise ValueError("the client speaks no HTTP")
+    head = (first + await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
     method, target, _ = head[0].split(" ", 2)
     headers = {
         name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:] if line)

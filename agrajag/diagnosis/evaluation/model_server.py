@@ -4,6 +4,7 @@ The client, the socket and the harness are the real ones, so what is measured is
 that answers so; it says nothing about what any model would answer.
 """
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -14,6 +15,7 @@ from agrajag.diagnosis.evaluation.loopback import LoopbackServer, Reply, Request
 
 _JSON = {"content-type": "application/json"}
 _CHARACTERS_PER_TOKEN = 4
+_TOOL_NAME = re.compile(r"toolName: (\"[^\n]*\")")
 
 
 class Seen(NamedTuple):
@@ -25,11 +27,18 @@ class Seen(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """What a request tells a model. `may_call`: tools are still offered."""
+    """What a request tells a model. `rounds`: how often it has answered before; `may_call`: tools are still offered."""
 
     prompt: str
     seen: tuple[Seen, ...]
+    rounds: int
     may_call: bool
+
+    @property
+    def tool_name(self) -> str:
+        """The tool that the report is about."""
+        found = _TOOL_NAME.search(self.prompt)
+        return str(orjson.loads(found[1])) if found else ""
 
     def of(self, tool_name: str) -> dict[str, Any] | None:
         """What the last call of a tool has shown."""
@@ -97,7 +106,9 @@ def _conversation(body: Any) -> Conversation:
             elif block["type"] == "text" and message["role"] == "user":
                 prompt.append(block["text"])
     choice = body.get("tool_choice") or {"type": "auto"}
-    return Conversation("\n".join(prompt), tuple(seen), choice["type"] != "none" and bool(body.get("tools")))
+    may_call = choice["type"] != "none" and bool(body.get("tools"))
+    rounds = sum(message["role"] == "assistant" for message in body["messages"])
+    return Conversation("\n".join(prompt), tuple(seen), rounds, may_call)
 
 
 def _content(message: Any) -> list[Any]:

@@ -275,9 +275,9 @@ class Scenario(Part):
             raise ValueError("acceptable: names what is expected")
         if self.server is not None and self.target is None:
             raise ValueError("server: nothing would call it without a target")
-        down = WRITES.get(self.expect.classification) is Status.DOWN
-        if down and self.reality not in {Reality.USER, Reality.BROKEN}:
-            raise ValueError(f"expect: DOWN would be harmful where the reality is {self.reality}")
+        for verdict in (self.expect.classification, *self.acceptable):
+            if WRITES.get(verdict) is Status.DOWN and self.reality.widest_down is None:
+                raise ValueError(f"{verdict} would do harm where the reality is {self.reality}")
         scopes = [part.scope for part in self.health]
         if len(set(scopes)) < len(scopes):
             raise ValueError("health: two documents of one scope")

@@ -5,11 +5,13 @@ identities probe changes nothing.
 """
 
 import asyncio
+import socket
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from types import TracebackType
+from typing import Protocol, Self
 
 import orjson
 
@@ -97,3 +99,23 @@ def _body(body: Body) -> tuple[bytes, str]:
         kind = "text/html" if body and body.startswith("<") else "text/plain"
         return (body or "").encode(), f"{kind}; charset=utf-8"
     return orjson.dumps(body), "application/json"
+
+
+class ClosedPort:
+    """A port that is taken and at which nobody listens: whoever connects is refused."""
+
+    async def __aenter__(self) -> Self:
+        self._socket = socket.socket()
+        self._socket.bind(("127.0.0.1", 0))
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._socket.close()
+
+    @property
+    def address(self) -> str:
+        """Host and port."""
+        host, port = self._socket.getsockname()
+        return f"{host}:{port}"

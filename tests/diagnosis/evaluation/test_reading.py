@@ -77,7 +77,15 @@ def test_a_scenario_may_name_a_shared_target() -> None:
         ({"server": {"anyone": [{"status": 200, "afterSeconds": 0}]}}, "afterSeconds: "),
         ({"expect": {"classification": "TECHNICALLY_BROKEN"}}, "scope must say where"),
         ({"expect": {"classification": "WORKING", "scope": "USER"}}, "scope and recoversIn must be absent"),
-        ({"reality": "works"}, "DOWN would be harmful where the reality is works"),
+        ({"reality": "works"}, "TECHNICALLY_BROKEN would do harm where the reality is works"),
+        (
+            {
+                "reality": "works",
+                "expect": {"classification": "WORKING"},
+                "acceptable": ["TECHNICALLY_BROKEN"],
+            },
+            "TECHNICALLY_BROKEN would do harm where the reality is works",
+        ),
         ({"acceptable": ["TECHNICALLY_BROKEN"]}, "acceptable: names what is expected"),
         ({"health": [{"status": "DOWN"}, {"status": "OK"}]}, "health: two documents of one scope"),
         ({"id": "Dead Backend"}, "id: String should match"),

@@ -1,0 +1,47 @@
+"""The evaluation: which scenarios and engines are run, and with which model."""
+
+import difflib
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from agrajag.bootstrap.extras import extra
+from agrajag.errors import ConfigError
+
+if TYPE_CHECKING:
+    from agrajag.diagnosis.evaluation.report import EngineReport
+    from agrajag.diagnosis.evaluation.scenario import Scenario
+
+
+async def run_evaluation(engines: Collection[str], only: Collection[str]) -> "Mapping[str, EngineReport]":
+    """What came of the scenarios with each engine; of all that there are where none is named.
+
+    Raises ConfigError for an engine or a scenario that does not exist.
+    """
+    with extra("diagnosis"):
+        from agrajag.diagnosis.evaluation.evaluate import EngineName, Plan, evaluate
+        from agrajag.diagnosis.evaluation.reading import bundled_scenarios
+        from agrajag.diagnosis.evaluation.report import reported
+    from agrajag.documents.recipe_book import bundled_recipe
+    from agrajag.model.jobs import SERVICE_TYPE
+
+    recipe = bundled_recipe(SERVICE_TYPE)
+    if recipe is None:
+        raise ConfigError(f"recipe {SERVICE_TYPE}: is not bundled")
+    usual = [EngineName.RULE_BASED, EngineName.SCRIPTED_MODEL, EngineName.HOSTILE_MODEL]
+    chosen = [EngineName(_known(name, list(EngineName), "engine")) for name in engines] or usual
+    plan = Plan(_chosen(bundled_scenarios(), only), list(dict.fromkeys(chosen)), recipe)
+    return {engine: reported(rans) for engine, rans in (await evaluate(plan)).items()}
+
+
+def _chosen(scenarios: "Sequence[Scenario]", only: Collection[str]) -> "Sequence[Scenario]":
+    if not only:
+        return scenarios
+    by_id = {scenario.id: scenario for scenario in scenarios}
+    return [by_id[_known(name, by_id, "scenario")] for name in dict.fromkeys(only)]
+
+
+def _known(name: str, names: Collection[str], kind: str) -> str:
+    if name in names:
+        return name
+    near = ", ".join(difflib.get_close_matches(name, names, n=3) or sorted(names)[:5])
+    raise ConfigError(f"{kind} {name!r}: there is none; there are {near}")
