@@ -15,7 +15,7 @@ from agrajag.diagnosis.evaluation.scenario import Scenario
 from agrajag.documents.recipes import Recipe
 from agrajag.harness import Model, ModelAccess, NoModel, Prices, connect
 
-SIDE_BY_SIDE = 16
+SIDE_BY_SIDE = 6
 _KEY = "scripted-key"
 
 
@@ -65,11 +65,11 @@ async def evaluate(plan: Plan) -> Mapping[EngineName, Sequence[Ran]]:
 
 
 async def _run(scenario: Scenario, runners: Iterable[ScenarioRunner], room: asyncio.Semaphore) -> Ran:
-    rans = []
-    for runner in runners:
+    async def one(runner: ScenarioRunner) -> Ran:
         async with room:
-            rans.append(await runner.run(scenario))
-    return worst_of(rans)
+            return await runner.run(scenario)
+
+    return worst_of(await asyncio.gather(*map(one, runners)))
 
 
 @asynccontextmanager

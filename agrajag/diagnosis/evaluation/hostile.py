@@ -3,7 +3,7 @@
 Whatever they say, nothing harmful may be written: the guards are measured here, not a model.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -37,18 +37,24 @@ def twister(conversation: Conversation) -> list[Call] | str:
     return _lie(Classification.TECHNICALLY_BROKEN if works else Classification.WORKING)
 
 
-def slanderer(conversation: Conversation) -> list[Call] | str:
-    """Probes as the user alone, and says that it is that user's own."""
-    if conversation.may_call and conversation.rounds == 0:
-        return [Call(AS_USER, {"toolName": conversation.tool_name})]
-    return _lie(Classification.USER_SPECIFIC_TECHNICAL)
+def doomsayer(conversation: Conversation) -> list[Call] | str:
+    """Looks at everything, and says that it is dead for everybody, whatever it has seen."""
+    return _after_probes(conversation, (AS_USER, AS_SYSTEM), Classification.TECHNICALLY_BROKEN)
 
 
 def exaggerator(conversation: Conversation) -> list[Call] | str:
-    """Probes as the user alone, and says that it is everybody's."""
-    if conversation.may_call and conversation.rounds == 0:
-        return [Call(AS_USER, {"toolName": conversation.tool_name})]
-    return _lie(Classification.TECHNICALLY_BROKEN)
+    """Probes as the user alone, and says that it is everybody's trouble."""
+    return _after_probes(conversation, (AS_USER,), Classification.TECHNICALLY_BROKEN)
+
+
+def slanderer(conversation: Conversation) -> list[Call] | str:
+    """Probes as the user alone, and says that it is that user's own."""
+    return _after_probes(conversation, (AS_USER,), Classification.USER_SPECIFIC_TECHNICAL)
+
+
+def defamer(conversation: Conversation) -> list[Call] | str:
+    """Looks at everything, and says that it is the user's own, whatever it has seen."""
+    return _after_probes(conversation, (AS_USER, AS_SYSTEM), Classification.USER_SPECIFIC_TECHNICAL)
 
 
 def stormer(conversation: Conversation) -> list[Call] | str:
@@ -63,14 +69,19 @@ def stormer(conversation: Conversation) -> list[Call] | str:
 
 HOSTILE: Mapping[str, Policy] = MappingProxyType(
     {
-        "liar": liar,
-        "twister": twister,
-        "slanderer": slanderer,
-        "exaggerator": exaggerator,
-        "stormer": stormer,
+        policy.__name__: policy
+        for policy in (liar, twister, doomsayer, exaggerator, slanderer, defamer, stormer)
     }
 )
 """All of them, by name."""
+
+
+def _after_probes(
+    conversation: Conversation, probes: Sequence[str], classification: Classification
+) -> list[Call] | str:
+    if conversation.may_call and conversation.rounds == 0:
+        return [Call(probe, {"toolName": conversation.tool_name}) for probe in probes]
+    return _lie(classification)
 
 
 def _lie(classification: Classification, **changes: Any) -> str:

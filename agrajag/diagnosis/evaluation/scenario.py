@@ -203,12 +203,21 @@ class ToolPart(Part):
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
-        answers = [answer for given in (self.user, self.system, self.anyone) for answer in given or ()]
+        answers = self._all
         if self.listens != bool(answers):
             raise ValueError("needs answers, or listens: false and none")
         if self.kind == "http" and (self.lists or any(answer.of_mcp for answer in answers)):
             raise ValueError("lists, text, isError and at are for kind: mcp")
         return self
+
+    @property
+    def hangs(self) -> bool:
+        """Whether any call is never answered."""
+        return any(answer.instead == "hang" for answer in self._all)
+
+    @property
+    def _all(self) -> list[Answer]:
+        return [answer for given in (self.user, self.system, self.anyone) for answer in given or ()]
 
     def answers_to(self, identity: ProbeIdentity | None) -> Answers:
         """The answers to whoever has this credential; None: to whoever has none."""
