@@ -37,6 +37,8 @@ from agrajag.diagnosis.targets import Targets
 from agrajag.documents.cascade import TOOLS_PATH, Cascade, DocumentName
 from agrajag.documents.recipes import Recipe
 from agrajag.documents.rule_files import bundled_rules
+from agrajag.documents.target_book import TargetBook
+from agrajag.errors import ConfigError
 from agrajag.harness import Outcome, ToolCall
 from agrajag.model.jobs import DiagnosisResult
 from agrajag.model.processes import RunUsage
@@ -135,9 +137,9 @@ class ScenarioRunner:
         )
 
     def _engine(self, case: Case, tool: RunningTool | None, directory: Path) -> AgrajagEngine:
-        cascade = _cascade(case, tool)
+        declared = _declared(case, tool)
         probes = Probes(
-            Targets(lambda: cascade),
+            Targets(lambda: declared),
             lambda _tenant, _project: bundled_rules(),
             CredentialStore(directory=directory / "shared", vault=FileVault(directory / "vault")),
             {
@@ -204,13 +206,17 @@ def _write_credentials(scenario: Scenario, credentials: Credentials, directory: 
             (folder / _CREDENTIAL_NAME).chmod(0o600)
 
 
-def _cascade(case: Case, tool: RunningTool | None) -> Cascade:
+def _declared(case: Case, tool: RunningTool | None) -> TargetBook:
+    """How the tool is declared, if it is. Raises ConfigError where the declaration is none."""
     if case.scenario.target is None:
-        return Cascade({})
+        return TargetBook(Cascade({}))
     address = tool.address if tool is not None else ""
     names = {"address": address, "url": f"http://{address}", "tool": case.job.tool_name}
     declared = {"tools": {case.job.tool_name: filled(case.scenario.target, case.at, **names)}}
-    return Cascade({DocumentName(TENANT, None, TOOLS_PATH): orjson.dumps(declared).decode()})
+    book = TargetBook(Cascade({DocumentName(TENANT, None, TOOLS_PATH): orjson.dumps(declared).decode()}))
+    if book.problems:
+        raise ConfigError(*map(str, book.problems))
+    return book
 
 
 def _applied(case: Case, result: DiagnosisResult) -> tuple[Applied, Aftermath]:
