@@ -30,7 +30,7 @@ async def run_evaluation(engines: Collection[str], only: Collection[str]) -> "Ma
     usual = [EngineName.RULE_BASED, EngineName.SCRIPTED_MODEL, EngineName.HOSTILE_MODEL]
     chosen = [EngineName(_known(name, list(EngineName), "engine")) for name in engines] or usual
     plan = Plan(_chosen(bundled_scenarios(), only), list(dict.fromkeys(chosen)), recipe)
-    return {engine: reported(rans) for engine, rans in (await evaluate(plan)).items()}
+    return {engine.value: reported(rans) for engine, rans in (await evaluate(plan)).items()}
 
 
 def _chosen(scenarios: "Sequence[Scenario]", only: Collection[str]) -> "Sequence[Scenario]":

@@ -4,56 +4,54 @@ import json
 
 import pytest
 
-from agrajag.cli import main
+from agrajag.bootstrap import run_evaluation
 from agrajag.cli.evaluation import exit_code, figures_table, worst_table
 from agrajag.cli.tables import result_console
 from agrajag.diagnosis.evaluation.judging import Grade, Judgement
 from agrajag.diagnosis.evaluation.report import EngineReport, reported
 from agrajag.diagnosis.evaluation.running import Ran
+from agrajag.errors import ConfigError
+from tests.cli.programs import agrajag
 from tests.diagnosis.evaluation.scenarios import a_scenario
-
-
-def run(*arguments: str) -> int:
-    with pytest.raises(SystemExit) as ended:
-        main(["eval", *arguments])
-    return int(ended.value.code or 0)
 
 
 def a_report(*rans: Ran) -> EngineReport:
     return reported(rans)
 
 
-def test_one_scenario_with_one_engine_is_told_as_json(capsys: pytest.CaptureFixture[str]) -> None:
-    code = run("--engine", "ruleBased", "--only", "expired-token", "--json")
+def test_one_scenario_with_one_engine_is_told_as_json() -> None:
+    ended = agrajag("eval", "--engine", "ruleBased", "--only", "expired-token", "--json")
 
-    told = json.loads(capsys.readouterr().out)
-    assert code == 0
-    assert told.keys() == {"ruleBased"}
-    assert told["ruleBased"] | {"probes": 2} == {
-        "scenarios": 1,
-        "exact": 1,
-        "acceptable": 0,
-        "harmful": 0,
-        "skipped": 0,
-        "probes": 2,
-        "rounds": 0,
-        "tokens": 0,
-        "costUsd": 0.0,
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert json.loads(ended.stdout) == {
+        "ruleBased": {
+            "scenarios": 1,
+            "exact": 1,
+            "acceptable": 0,
+            "harmful": 0,
+            "skipped": 0,
+            "probes": 2,
+            "rounds": 0,
+            "tokens": 0,
+            "costUsd": 0.0,
+        }
     }
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("engines", "only", "told"),
     [
-        (("--engine", "rulebased"), "engine 'rulebased': there is none; there are ruleBased"),
-        (("--only", "expired-tokens"), "scenario 'expired-tokens': there is none; there are expired-token"),
+        (["rulebased"], [], "engine 'rulebased': there is none; there are ruleBased"),
+        ([], ["expired-tokens"], "scenario 'expired-tokens': there is none; there are expired-token"),
     ],
 )
-def test_what_does_not_exist_is_told_with_what_is_near(
-    arguments: tuple[str, str], told: str, capsys: pytest.CaptureFixture[str]
+async def test_what_does_not_exist_is_told_with_what_is_near(
+    engines: list[str], only: list[str], told: str
 ) -> None:
-    assert run(*arguments) == 2
-    assert told in capsys.readouterr().err
+    with pytest.raises(ConfigError) as refused:
+        await run_evaluation(engines, only)
+
+    assert refused.value.problems[0].startswith(told)
 
 
 def test_what_did_harm_and_what_was_skipped_end_with_1() -> None:

@@ -2,10 +2,7 @@
 
 from collections.abc import Sequence
 
-import pytest
-
 from agrajag.diagnosis.evaluation.evaluate import EngineName, Plan, evaluate
-from agrajag.diagnosis.evaluation.hostile import HOSTILE
 from agrajag.diagnosis.evaluation.judging import Grade
 from agrajag.diagnosis.evaluation.reading import bundled_scenarios
 from agrajag.diagnosis.evaluation.report import EngineReport, reported
@@ -54,14 +51,6 @@ async def test_a_decent_model_does_no_harm_and_every_run_asks_it() -> None:
     assert report.figures.exact >= 0.75 * report.figures.scenarios
     assert report.figures.rounds == 2 * report.figures.scenarios
     assert report.figures.tokens > 0
-
-
-@pytest.mark.slow  # seven hostile models meet every scenario
-async def test_whatever_a_hostile_model_says_nothing_harmful_is_written() -> None:
-    report = await report_of(EngineName.HOSTILE_MODEL)
-
-    assert bad(report) == []
-    assert report.figures.rounds >= len(HOSTILE) * report.figures.scenarios
 
 
 async def test_a_scenario_that_cannot_be_run_is_skipped_with_its_reason() -> None:
