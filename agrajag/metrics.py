@@ -417,3 +417,10 @@ DIAGNOSES_WITHOUT_MODEL = Counter(
 DIAGNOSIS_FALLBACKS = Counter(
     "agrajag_diagnosis_fallbacks", "Answers of a model that could not be used.", registry=REGISTRY
 )
+# Verdicts of a model that no probe of its run carries: UNCLEAR now. `classification`: model.enums.Classification.
+VERDICTS_UNCARRIED = Counter(
+    "agrajag_verdicts_uncarried",
+    "Verdicts of a model that no probe carries, by classification.",
+    ["classification"],
+    registry=REGISTRY,
+)

@@ -18,13 +18,13 @@ from agrajag.diagnosis.hints import Advice, hint
 from agrajag.diagnosis.patterns import intermittent_recovery, is_flapping, outage_recovery
 from agrajag.diagnosis.planner import Refusals
 from agrajag.diagnosis.probe import ProbeOutcome
+from agrajag.diagnosis.proof import is_several, is_shared_credential_refused
 from agrajag.diagnosis.signs import AMBIGUOUS, NOT_FOR_ALL, TECHNICAL, Sign, reported_sign
 from agrajag.diagnosis.snapshot import Snapshot
 from agrajag.model.enums import Classification, CredentialKind, Scope, Transport
 from agrajag.model.jobs import CooldownAdjustment, Diagnosis
 from agrajag.model.wire_model import MAX_NOTE
 
-SEVERAL_USERS = 2
 SLOW_MS = 2_000
 _LONGEST_WAIT = timedelta(hours=24)
 _USUAL_WAIT = timedelta(minutes=5)
@@ -93,7 +93,7 @@ class _Case:
         found = self.found
         if not found.system.anything:
             return self._own_credential("The user's credential is refused; nothing tells how others fare.")
-        if found.reported is Sign.CREDENTIAL and self.job.credential_kind is CredentialKind.SHARED:
+        if is_shared_credential_refused(found, self.job):
             return self._broken("The credential that all share is refused.")
         return self._unclear("Every credential is refused.")
 
@@ -105,7 +105,7 @@ class _Case:
             return self._unclear("It fails in a way that was not reported, and that may be the probe's own.")
         if not self._concerns_all(sign):
             return self._unclear("It fails for this user; nothing tells how others fare.")
-        if sign is Sign.TIMEOUT and not (self._is_several() or self.found.reported in _NO_ANSWER):
+        if sign is Sign.TIMEOUT and not (is_several(self.job) or self.found.reported in _NO_ANSWER):
             return self._intermittent("It is too slow for a probe.")
         wait = self._asked_wait()
         if wait is not None and wait <= _SHORT_WAIT:
@@ -114,7 +114,7 @@ class _Case:
         return self._broken(f"It fails for everybody alike ({sign}).", recovery)
 
     def _concerns_all(self, sign: Sign) -> bool:
-        if sign not in NOT_FOR_ALL or self.found.system.anything or self._is_several():
+        if sign not in NOT_FOR_ALL or self.found.system.anything or is_several(self.job):
             return True
         return self.found.user.anything and not self.found.user.had_credentials
 
@@ -126,7 +126,7 @@ class _Case:
             return self._permission("The user lacks a permission; it works for the system.")
         if Sign.INPUT in signs:
             return self._unclear("The same input is refused for the user, and accepted for the system.")
-        if self._is_several() or not found.user.had_credentials:
+        if is_several(self.job) or not found.user.had_credentials:
             return self._intermittent("It fails for some only, and not for reasons of one user.")
         if Sign.CREDENTIAL in signs:
             return self._own_credential("It fails with the user's credential, and works for the system.")
@@ -169,10 +169,7 @@ class _Case:
 
     def _is_about_the_user(self) -> bool:
         is_shared = self.job.credential_kind in (CredentialKind.SHARED, CredentialKind.NONE)
-        return self.job.originating_user_id is not None and not is_shared and not self._is_several()
-
-    def _is_several(self) -> bool:
-        return self.job.distinct_users >= SEVERAL_USERS
+        return self.job.originating_user_id is not None and not is_shared and not is_several(self.job)
 
     # --- the answers ---
 
@@ -202,7 +199,7 @@ class _Case:
 
     def _own(self, why: str, advice: Advice) -> Diagnosis:
         """Something that is this user's own; without a user it is nobody's."""
-        if self.job.originating_user_id is None or self._is_several():
+        if self.job.originating_user_id is None or is_several(self.job):
             return self._unclear(why)
         return self._answer(
             Classification.USER_SPECIFIC_TECHNICAL,
@@ -216,7 +213,7 @@ class _Case:
         until = self.now + (self._asked_wait() or _USUAL_WAIT)
         found = self.found
         is_own = found.user.only_fails and found.user.had_credentials and not found.system.fails
-        is_own = is_own and self.job.originating_user_id is not None and not self._is_several()
+        is_own = is_own and self.job.originating_user_id is not None and not is_several(self.job)
         return self._answer(
             Classification.INTERMITTENT,
             "It limits how often it may be called.",

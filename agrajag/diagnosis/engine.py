@@ -16,12 +16,13 @@ from agrajag.diagnosis.model_run import ModelBounds, ask, model_budgets
 from agrajag.diagnosis.probe import HealthReading, Prober
 from agrajag.diagnosis.probe_book import ProbeBook, ProbeBounds
 from agrajag.diagnosis.probe_tools import PROBE_AS_SYSTEM, PROBE_AS_USER, probe_tools
-from agrajag.diagnosis.rule_run import answer_by_rules
+from agrajag.diagnosis.proof import TO_BE_PROVEN, is_carried, uncarried
+from agrajag.diagnosis.rule_run import answer_by_rules, probe_further
 from agrajag.diagnosis.snapshot import Snapshot, taken
 from agrajag.documents.recipes import Recipe
 from agrajag.harness import Model, NoModel, RunContext, StopReason, Tool
 from agrajag.harness.usage import LARGEST
-from agrajag.metrics import DIAGNOSES, DIAGNOSES_WITHOUT_MODEL, DIAGNOSIS_FALLBACKS
+from agrajag.metrics import DIAGNOSES, DIAGNOSES_WITHOUT_MODEL, DIAGNOSIS_FALLBACKS, VERDICTS_UNCARRIED
 from agrajag.model.enums import Diagnostician, ServiceFailure, Trigger
 from agrajag.model.jobs import SERVICE_TYPE, Diagnosis, DiagnosisJob, DiagnosisResult, Evidence, ServiceJob
 from agrajag.model.keys import tool_key
@@ -137,15 +138,26 @@ class AgrajagEngine:
 
     async def _answered(self, diagnosing: "_Diagnosing") -> Answer:
         by_model = await self._by_model(diagnosing)
-        if isinstance(by_model, Answer):
-            return by_model
-        DIAGNOSES_WITHOUT_MODEL.labels(by_model).inc()
         diagnosing.made_by_model = len(diagnosing.book.outcomes)
+        if isinstance(by_model, Answer):
+            return await self._proven(by_model, diagnosing)
+        DIAGNOSES_WITHOUT_MODEL.labels(by_model).inc()
         found = await answer_by_rules(diagnosing.snapshot, diagnosing.book, diagnosing.run)
         if not isinstance(by_model, NoModel):
             note = f"{found.human_note} No model has answered: {by_model}."
             found = found.with_changes(human_note=note[:MAX_NOTE])
         return Answer(found, Diagnostician.RULES)
+
+    async def _proven(self, answer: Answer, diagnosing: "_Diagnosing") -> Answer:
+        """The model's answer as far as probes carry it; those that it has left out are made."""
+        classification = answer.diagnosis.classification
+        if classification not in TO_BE_PROVEN:
+            return answer
+        await probe_further(diagnosing.snapshot, diagnosing.book, diagnosing.run)
+        if is_carried(classification, diagnosing.book.outcomes, diagnosing.job):
+            return answer
+        VERDICTS_UNCARRIED.labels(classification).inc()
+        return answer._replace(diagnosis=uncarried(answer.diagnosis))
 
     async def _by_model(self, diagnosing: "_Diagnosing") -> Answer | Unasked:
         """The model's answer, or in one word why it has none."""
@@ -207,7 +219,7 @@ class _Diagnosing:
     book: ProbeBook
     asked: tuple[Model, RunContext] | None = None
     made_by_model: int = 0
-    """How many probes there were before the rules began."""
+    """How many probes there were when it had ended."""
 
     def usage(self) -> RunUsage:
         """What the run has used so far."""

@@ -34,7 +34,8 @@ class ProbeOutcome:
     """What a probe showed. `raw_response` is redacted and at most 2,000 characters: for the audit and the model.
 
     `status_code` and `error_signature` as in spec agrajag §6.1; a failure has a signature, by Layer 1's rules over the
-    response. `had_credentials`: a 401 to a probe without any is no evidence.
+    response. `had_credentials`: a 401 to a probe without any is no evidence. `own_sample`: it was made with the model's
+    own input, so its failure may be the input's.
     """
 
     identity: ProbeIdentity
@@ -45,6 +46,7 @@ class ProbeOutcome:
     error_signature: str | None
     raw_response: str
     at: datetime
+    own_sample: bool = False
 
 
 class ProbeRefusal(StrEnum):

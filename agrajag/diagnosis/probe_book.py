@@ -39,6 +39,7 @@ class ProbeBook:
         self._prober = prober
         self._bounds = bounds
         self._asked: set[tuple[ProbeIdentity, bytes]] = set()
+        self._own_samples_count = True
         self._under_way = 0
         self.outcomes: list[ProbeOutcome] = []
         self.refusals: dict[ProbeIdentity, ProbeRefusal] = {}
@@ -62,6 +63,8 @@ class ProbeBook:
         """
         if self.is_full:
             return _refused(ProbeRefusal.LIMIT_REACHED)
+        if not self._own_samples_count:
+            sample = None
         key = (identity, b"" if sample is None else orjson.dumps(sample, option=orjson.OPT_SORT_KEYS))
         if key in self._asked and not again:
             return _refused(ProbeRefusal.IDENTICAL)
@@ -73,9 +76,17 @@ class ProbeBook:
             self._under_way -= 1
         if not isinstance(found, ProbeRefusal):
             self.outcomes.append(found)
+            if sample is not None and not found.own_sample:
+                self._own_samples_count = False  # the operator's was used; so it will be the next time
+                self._asked.add((identity, b""))
         elif sample is None or found is not ProbeRefusal.SAMPLE_REFUSED:
             self.refusals[identity] = found  # a bad sample of a model's says nothing about the operator's
         return found
+
+    @property
+    def with_operators_sample(self) -> list[ProbeOutcome]:
+        """The outcomes of those that were made with the operator's sample."""
+        return [outcome for outcome in self.outcomes if not outcome.own_sample]
 
     @property
     def evidence(self) -> tuple[Evidence, ...]:

@@ -131,6 +131,7 @@ class Probes:
             error_signature=None if raw.ok else signature_of(error, rules),
             raw_response=shown(error),
             at=at,  # its beginning: what anybody has seen since is newer
+            own_sample=call.sample is not call.target.sample_input,
         )
 
 

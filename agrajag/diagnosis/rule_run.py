@@ -19,12 +19,18 @@ _TOOLS = {ProbeIdentity.USER: PROBE_AS_USER, ProbeIdentity.SYSTEM: PROBE_AS_SYST
 
 async def answer_by_rules(snapshot: Snapshot, book: ProbeBook, run: ServiceRun) -> Diagnosis:
     """The diagnosis. Raises TransientError or PermanentError where a probe cannot be put on record."""
+    await probe_further(snapshot, book, run)
+    return decide(snapshot, book.outcomes, book.refusals, run.clock())
+
+
+async def probe_further(snapshot: Snapshot, book: ProbeBook, run: ServiceRun) -> None:
+    """Make the probes that still tell something, whoever made the first ones. Raises as `answer_by_rules`."""
     while not book.is_full:
-        identity = next_probe(snapshot, book.outcomes, book.refusals)
+        # What a model's own input showed may be the input's; it is asked again with the operator's.
+        identity = next_probe(snapshot, book.with_operators_sample, book.refusals)
         if identity is None:
             break
         await _probe(snapshot, book, run, identity)
-    return decide(snapshot, book.outcomes, book.refusals, run.clock())
 
 
 async def _probe(snapshot: Snapshot, book: ProbeBook, run: ServiceRun, identity: ProbeIdentity) -> None:

@@ -34,6 +34,8 @@ class ScriptedProbes:
     answers: Mapping[ProbeIdentity, Sequence[Answer]] = field(
         default_factory=lambda: {USER: [works(USER)], SYSTEM: [works(SYSTEM)]}
     )
+    takes_samples: bool = True
+    """Whether the operator lets a model's own input count."""
     requests: list[ProbeRequest] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
 
@@ -48,7 +50,9 @@ class ScriptedProbes:
         if isinstance(answer, Exception):
             raise answer
         assert answer is not None
-        return answer
+        if isinstance(answer, ProbeRefusal):
+            return answer
+        return replace(answer, own_sample=self.takes_samples and request.sample_input is not None)
 
     @property
     def identities(self) -> list[ProbeIdentity]:

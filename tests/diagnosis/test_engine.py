@@ -125,7 +125,7 @@ async def test_a_failed_job_says_why_and_nothing_else() -> None:
 
 async def test_what_a_run_has_used_is_told_once() -> None:
     prices = Prices(Decimal(1), Decimal(5), Decimal(1), Decimal(1))
-    async with ScriptedModel([text('{"classification": "WORKING"}')]) as server:
+    async with ScriptedModel([text('{"classification": "UNCLEAR"}')]) as server:
         ran = await diagnosed(server=server, prices=prices)
     [used] = ran.used
     assert (used.model, used.model_calls, used.tokens, used.tool_calls) == ("scripted", 1, 120, 0)
