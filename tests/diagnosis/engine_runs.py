@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from agrajag.diagnosis.engine import AgrajagEngine, EngineBounds
-from agrajag.diagnosis.probe import ProbeOutcome, ProbeRefusal, ProbeRequest
+from agrajag.diagnosis.probe import ProbeOutcome, Prober, ProbeRefusal, ProbeRequest
 from agrajag.documents.recipe_book import bundled_recipe
 from agrajag.documents.recipes import Recipe
 from agrajag.harness import Model, NoModel, Prices
@@ -125,7 +125,7 @@ def a_run(seconds: float = 60.0, **changes: Any) -> ServiceRun:
 
 
 def an_engine(
-    probes: ScriptedProbes,
+    probes: Prober,
     model: Model | NoModel = NoModel.NO_KEY,
     health: ToolHealth | None = None,
     bounds: EngineBounds | None = None,
