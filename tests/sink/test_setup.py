@@ -4,13 +4,13 @@ import asyncio
 import dataclasses
 
 import pytest
-from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 
 from agrajag.embedded import EmbeddedKafka
 from agrajag.errors import ConfigError, PermanentError
 from agrajag.sink import run_sink
 from agrajag.wire.clients import KafkaConnection, admin_client
+from agrajag.wire.topic_admin import topic_findings
 from agrajag.wire.topics import Topic, Topics
 from tests.builders import a_health
 from tests.sink.records import Record, change, committed, key_of, send
@@ -27,10 +27,18 @@ async def _topics_there(connection: KafkaConnection) -> list[str]:
         return list(await admin.list_topics())
 
 
-async def _limit_dead_letters(admin: AIOKafkaAdminClient, topics: Topics, limit: int) -> None:
+async def _limit_dead_letters(connection: KafkaConnection, topics: Topics) -> None:
+    """Returns when the broker goes by it; its controller answers before."""
     name = topics.dead_letters(Topic.HEALTH_CHANGED)
-    change = ConfigResource(ConfigResourceType.TOPIC, name, configs={"max.message.bytes": str(limit)})
-    await admin.alter_configs([change])
+    change = ConfigResource(ConfigResourceType.TOPIC, name, configs={"max.message.bytes": "1000"})
+    async with admin_client(connection) as admin:
+        await admin.alter_configs([change])
+
+        async def is_known() -> bool:
+            found = await topic_findings(admin, topics)
+            return (name, "1000") in [(finding.topic, finding.found) for finding in found]
+
+        await eventually(is_known)
 
 
 async def test_a_missing_topic_is_told_with_what_to_do_and_is_not_made_by_asking_for_it(
@@ -42,11 +50,10 @@ async def test_a_missing_topic_is_told_with_what_to_do_and_is_not_made_by_asking
         with pytest.raises(ConfigError) as refused:
             await _sink(connection, Topics(topic_prefix), store_uri, database)
         assert await _topics_there(connection) == []
+    mirrored = ("process-events", "health-changed", "documents", "inbox-items")
+    missing = [f"{topic_prefix}.{name}.v1{letters}" for name in mirrored for letters in ("", ".dlq")]
     assert refused.value.problems == (
-        f"topic {topic_prefix}.health-changed.v1 is missing",
-        f"topic {topic_prefix}.health-changed.v1.dlq is missing",
-        f"topic {topic_prefix}.documents.v1 is missing",
-        f"topic {topic_prefix}.documents.v1.dlq is missing",
+        *(f"topic {name} is missing" for name in missing),
         "create the topics first: agrajag topics create",
     )
 
@@ -54,8 +61,7 @@ async def test_a_missing_topic_is_told_with_what_to_do_and_is_not_made_by_asking
 async def test_dead_letters_with_too_small_a_limit_stop_the_start(
     connection: KafkaConnection, topics: Topics, store_uri: str, database: str
 ) -> None:
-    async with admin_client(connection) as admin:
-        await _limit_dead_letters(admin, topics, 1_000)
+    await _limit_dead_letters(connection, topics)
     with pytest.raises(ConfigError, match=r"dlq: max\.message\.bytes is 1000, should be at least"):
         await _sink(connection, topics, store_uri, database)
 
@@ -72,8 +78,7 @@ async def test_a_dead_letter_that_cannot_be_written_ends_the_sink_and_is_not_pas
         return await committed(connection, topics) == 1
 
     await eventually(runs, timeout=30)
-    async with admin_client(connection) as admin:
-        await _limit_dead_letters(admin, topics, 1_000)
+    await _limit_dead_letters(connection, topics)
     await send(connection, topics, [too_large])
     with pytest.raises(PermanentError, match="writing dead letters: MessageSizeTooLargeError"):
         await sink
