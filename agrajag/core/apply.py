@@ -10,7 +10,15 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from agrajag.core.apply_case import Case, Stands
-from agrajag.core.apply_guards import NOT_TRIED, REASONS, Guard, Question, judged, target_scope
+from agrajag.core.apply_guards import (
+    NOT_TRIED,
+    REASONS,
+    Guard,
+    Question,
+    credential_signatures,
+    judged,
+    target_scope,
+)
 from agrajag.core.apply_writing import (
     OF_ONE_USER,
     adjust_cooldowns,
@@ -138,7 +146,7 @@ def _case(
     """What was asked, by what the table knows of the job; by the answer's own words where it knows no more."""
     event = arrival.event
     now = event_time(event.finished_at, arrival.appended_at)
-    found = probed(event.evidence, now)
+    found = probed(event.evidence, now, credential_signatures(rules))
     reported = job.error_count > 0 if job else event.trigger is not Trigger.USER_REQUEST
     of_session = event.scope is Scope.SESSION
     asked = Question(
@@ -150,6 +158,7 @@ def _case(
         session_id=event.scope_id if of_session else job.originating_session_id if job else None,
         reported=reported,
         is_of_several=(job or event).distinct_users >= _SEVERAL_USERS,
+        is_of_credential=claim.user_id is not None,
     )
     return Case(
         arrival=arrival,
@@ -209,12 +218,15 @@ def _standing(case: Case) -> Stands | None:
     is_answer = diagnosis is not None and event.failure is None and not event.is_fallback
     said = diagnosis.classification if diagnosis is not None and is_answer else Classification.UNCLEAR
     classification, guards = judged(said, asked, found)
-    case.guards += guards
     seen_at = newest(found.worked_at, found.failed_at, case.reported_at)
     is_grounded = asked.reported or found.failed_at is not None
     if seen_at is None or not (is_grounded or classification is Classification.WORKING):
         return None
-    scope, scope_id = _scope(case, diagnosis.scope if diagnosis else event.scope, classification)
+    case.guards += guards
+    wanted = diagnosis.scope if diagnosis else event.scope
+    if said is Classification.USER_SPECIFIC_TECHNICAL and Guard.UNPROVEN in guards:
+        wanted = Scope.USER  # nobody has said that it is anybody else's
+    scope, scope_id = _scope(case, wanted, classification)
     is_trusted = is_answer and classification is said
     return Stands(classification, is_answer, is_trusted, scope, scope_id, seen_at)
 

@@ -11,10 +11,12 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from agrajag.core.evidence import Probed
+from agrajag.core.match import RuleSet
 from agrajag.core.policy import Policy
 from agrajag.core.times import milliseconds
 from agrajag.model.enums import Classification, Scope, ServiceFailure
 
+_UNAUTHORIZED = 401
 FALLBACK_SPAN = timedelta(minutes=15)
 """When a tool is expected back of which nobody knows what is wrong (spec agrajag §5.2)."""
 
@@ -25,6 +27,7 @@ NOT_TRIED = frozenset(
         ServiceFailure.NO_RECIPE,
         ServiceFailure.OVER_BUDGET,
         ServiceFailure.CANCELLED,
+        ServiceFailure.NOT_POSSIBLE,
         ServiceFailure.NOT_READABLE,
     }
 )
@@ -80,7 +83,7 @@ REASONS: Mapping[Guard, str] = {
     Guard.NOT_CHECKED: "could not be checked: no probe failed and no error was reported",
     Guard.NO_CREDENTIALS: "a 401 or 403 without credentials is no evidence",
     Guard.CONTRADICTED: "a probe contradicts the verdict",
-    Guard.UNPROVEN: "no probe worked",
+    Guard.UNPROVEN: "no probe has shown it",
     Guard.NO_USER: "there is no user whose own it could be",
     Guard.ALL_WORKED: "every probe worked",
     Guard.OTHERS_WORK: "it works for the system: only the user's own was written",
@@ -104,7 +107,8 @@ REASONS: Mapping[Guard, str] = {
 class Question(NamedTuple):
     """What was asked, by the ids of the job alone.
 
-    `reported`: whether an error stands behind it; `is_of_several`: whether errors of more than one user do.
+    `reported`: whether an error stands behind it; `is_of_several`: whether errors of more than one user do;
+    `is_of_credential`: whether the error may be about its user's own credential.
     """
 
     tenant_id: str
@@ -115,6 +119,7 @@ class Question(NamedTuple):
     session_id: str | None
     reported: bool
     is_of_several: bool = False
+    is_of_credential: bool = False
 
     @property
     def own_user_id(self) -> str | None:
@@ -134,6 +139,16 @@ class Question(NamedTuple):
         }[scope]
 
 
+def credential_signatures(rules: RuleSet) -> frozenset[str]:
+    """What the rules in force call a credential that is refused: by 401, or as a user's own trouble."""
+    return frozenset(
+        rule.signature
+        for rule in rules.rules
+        if rule.classification is Classification.USER_SPECIFIC_TECHNICAL
+        or rule.match.http_statuses == (_UNAUTHORIZED, _UNAUTHORIZED)
+    )
+
+
 class Judged(NamedTuple):
     """The classification that stands, and what has changed it on the way."""
 
@@ -147,9 +162,22 @@ def judged(classification: Classification, asked: Question, found: Probed) -> Ju
         return Judged(Classification.UNCLEAR, (Guard.NO_USER,))
     if found.contradict(classification):
         return Judged(Classification.UNCLEAR, (Guard.CONTRADICTED,))
-    if classification is Classification.WORKING and found.worked_at is None:
+    if not _is_shown(classification, asked, found):
         return Judged(Classification.UNCLEAR, (Guard.UNPROVEN,))
     return Judged(classification)
+
+
+def _is_shown(classification: Classification, asked: Question, found: Probed) -> bool:
+    """Whether the run has shown what the verdict says, where it says that a tool is DOWN or well."""
+    match classification:
+        case Classification.WORKING:
+            return found.worked_at is not None
+        case Classification.TECHNICALLY_BROKEN:
+            return found.show_outage(of_several=asked.is_of_several, has_user=asked.user_id is not None)
+        case Classification.USER_SPECIFIC_TECHNICAL:
+            return found.show_users_own(is_credential_reported=asked.is_of_credential and asked.reported)
+        case _:
+            return True
 
 
 def target_scope(scope: Scope, classification: Classification, asked: Question) -> tuple[Scope, str, bool]:

@@ -58,17 +58,21 @@ def _held_back(case: Case, status: Status, stands: Stands, key: str) -> Guard | 
     evidence_at = draft.verdict.evidence_at if draft is not None else None
     if evidence_at is not None and stands.seen_at < evidence_at:
         return Guard.NEWER_EVIDENCE
-    if stands.classification is not Classification.UNCLEAR:
-        return None
-    if case.found.worked_at is not None and case.found.failed_at is None:
+    found, is_unclear = case.found, stands.classification is Classification.UNCLEAR
+    if is_unclear and found.worked_at is not None and found.failed_at is None:
         return Guard.ALL_WORKED
-    # A narrower DEGRADED would hide a wider DOWN, just as one of the same scope would replace it.
-    is_down = any(
+    if status is Status.DEGRADED and (is_unclear or found.worked_at is None) and _is_down(case, stands.scope):
+        return Guard.DOWN_STANDS
+    return None
+
+
+def _is_down(case: Case, scope: Scope) -> bool:
+    """Whether an unexpired DOWN stands there or wider: a narrower DEGRADED would hide it from the user."""
+    return any(
         is_unexpired_down(wider.verdict, case.now) or wider.link.down_since is not None
         for wider in case.cascade()
-        if wider.scope.rank >= stands.scope.rank
+        if wider.scope.rank >= scope.rank
     )
-    return Guard.DOWN_STANDS if is_down else None
 
 
 def tell_user(case: Case, stands: Stands, key: str) -> str | None:

@@ -3,7 +3,7 @@
 A probe without credentials that was answered 401 or 403 shows only that credentials are needed: it is no evidence.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import datetime
 from typing import NamedTuple
 
@@ -11,22 +11,33 @@ from agrajag.core.times import milliseconds
 from agrajag.model.enums import Classification, ProbeIdentity
 from agrajag.model.jobs import Evidence
 
-_ASKS_FOR_CREDENTIALS = frozenset({401, 403})
-_SERVER_ERROR = 500
+_UNAUTHORIZED = 401
+_FORBIDDEN = 403
+_ASKS_FOR_CREDENTIALS = frozenset({_UNAUTHORIZED, _FORBIDDEN})
+_CALLERS_FAULT = range(400, 500)
+_NOBODYS_FAULT = frozenset({402, 404, 408, 410, 429})
+_PASSES = 429
+_TWICE = 2
 
 
 class Probed(NamedTuple):
     """When, as whom, the newest probe worked or failed; None where none did.
 
-    `system_broke_at`: one as the system failed in a way that is no caller's fault. `user_signature` is what the newest
-    failure as the user was called. `ignored`: how many probes were no evidence.
+    `broke_for_all_at`: one that was not made with the user's credential failed in a way that is no caller's fault;
+    `breaks` counts those with it as well. `refused_own`: the user's credential was refused, or what they are.
+    `user_failures` counts those as the user, `user_signature` is what the newest of them was called. `ignored`: how
+    many probes were no evidence.
     """
 
     user_worked_at: datetime | None = None
     user_failed_at: datetime | None = None
     system_worked_at: datetime | None = None
     system_failed_at: datetime | None = None
-    system_broke_at: datetime | None = None
+    broke_for_all_at: datetime | None = None
+    breaks: int = 0
+    credential_refused: bool = False
+    refused_own: bool = False
+    user_failures: int = 0
     user_signature: str | None = None
     ignored: int = 0
 
@@ -59,26 +70,46 @@ class Probed(NamedTuple):
             case Classification.USER_SPECIFIC_TECHNICAL:
                 return self.user_worked_at is not None or self.system_failed_at is not None
             case Classification.USER_PERMISSION | Classification.USER_INPUT:
-                return self.system_broke_at is not None
+                return self.broke_for_all_at is not None
             case _:
                 return False
 
+    def show_outage(self, *, of_several: bool, has_user: bool) -> bool:
+        """Whether it is broken for more than one user: twice in this run, once not with the user's own credential or
+        reported by several. Where there is no user there is only the system to ask, and once is enough."""
+        is_everybodys = self.broke_for_all_at is not None or of_several
+        return is_everybodys and self.breaks >= (_TWICE if has_user else 1)
 
-def probed(evidence: Iterable[Evidence], now: datetime) -> Probed:
-    """What these probes show. None of them can have happened after `now`, whatever it says."""
+    def show_users_own(self, *, is_credential_reported: bool) -> bool:
+        """Whether something is one user's own: a credential that is refused; or it works for the system, and refuses
+        the user, or fails for them twice. What cannot be probed as them is so if a credential was reported."""
+        if self.credential_refused:
+            return True
+        if self.system_worked_at is None:
+            return False
+        is_reported = is_credential_reported and self.user_failures == 0
+        return self.refused_own or self.user_failures >= _TWICE or is_reported
+
+
+def probed(evidence: Iterable[Evidence], now: datetime, credential_signatures: Collection[str]) -> Probed:
+    """What these probes show. None of them can have happened after `now`, whatever it says.
+
+    `credential_signatures` are what the rules call a credential that is refused.
+    """
     found = Probed()
     for one in evidence:
         at = min(milliseconds(one.at), now)
         if _is_no_evidence(one):
             found = found._replace(ignored=found.ignored + 1)
         elif one.identity is ProbeIdentity.USER:
-            found = _with_user_probe(found, one, at)
+            found = _with_user_probe(found, one, at, credential_signatures)
         elif one.success:
             found = found._replace(system_worked_at=newest(found.system_worked_at, at))
         else:
-            broke_at = newest(found.system_broke_at, at) if _is_technical(one) else found.system_broke_at
-            failed_at = newest(found.system_failed_at, at)
-            found = found._replace(system_failed_at=failed_at, system_broke_at=broke_at)
+            found = found._replace(system_failed_at=newest(found.system_failed_at, at))
+            if _is_technical(one):
+                broke_at = newest(found.broke_for_all_at, at)
+                found = found._replace(broke_for_all_at=broke_at, breaks=found.breaks + 1)
     return found
 
 
@@ -87,12 +118,25 @@ def newest(*moments: datetime | None) -> datetime | None:
     return max((moment for moment in moments if moment is not None), default=None)
 
 
-def _with_user_probe(found: Probed, one: Evidence, at: datetime) -> Probed:
+def _with_user_probe(
+    found: Probed, one: Evidence, at: datetime, credential_signatures: Collection[str]
+) -> Probed:
     if one.success:
         return found._replace(user_worked_at=newest(found.user_worked_at, at))
     failed_at = newest(found.user_failed_at, at)
     signature = one.error_signature if failed_at == at else found.user_signature
-    return found._replace(user_failed_at=failed_at, user_signature=signature)
+    is_refused = one.status_code == _UNAUTHORIZED or one.error_signature in credential_signatures
+    is_technical = _is_technical(one)
+    broke_at = at if is_technical and not one.had_credentials else None
+    return found._replace(
+        user_failed_at=failed_at,
+        user_failures=found.user_failures + 1,
+        user_signature=signature,
+        credential_refused=found.credential_refused or (is_refused and one.had_credentials),
+        refused_own=found.refused_own or _is_refused_own(one),
+        breaks=found.breaks + is_technical,
+        broke_for_all_at=newest(found.broke_for_all_at, broke_at),
+    )
 
 
 def _is_no_evidence(one: Evidence) -> bool:
@@ -100,4 +144,12 @@ def _is_no_evidence(one: Evidence) -> bool:
 
 
 def _is_technical(one: Evidence) -> bool:
-    return one.status_code is None or one.status_code >= _SERVER_ERROR
+    """Whether it failed in a way that no caller brings about: no answer, an unusable one, or an error of the server."""
+    code = one.status_code
+    return code is None or code not in _CALLERS_FAULT or (code in _NOBODYS_FAULT and code != _PASSES)
+
+
+def _is_refused_own(one: Evidence) -> bool:
+    """Whether it was refused in a way that may be about who asked, and is no want of a permission."""
+    code = one.status_code
+    return code in _CALLERS_FAULT and code not in _NOBODYS_FAULT and code != _FORBIDDEN

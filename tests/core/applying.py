@@ -22,7 +22,10 @@ TENANT: dict[str, Any] = {"scope": Scope.TENANT, "scope_id": "acme"}
 
 USER_FAILS = evidence(USER, at=after(seconds=5), status_code=401, error_signature="http-401")
 USER_WORKS = evidence(USER, at=after(seconds=5), success=True)
+USER_BREAKS = evidence(USER, at=after(seconds=5))
 SYSTEM_FAILS = evidence(SYSTEM, at=after(seconds=6))
+OUTAGE = (USER_BREAKS, SYSTEM_FAILS)
+"""It fails for everybody alike."""
 SYSTEM_WORKS = evidence(SYSTEM, at=after(seconds=6), success=True)
 
 

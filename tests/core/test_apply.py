@@ -24,6 +24,7 @@ from agrajag.model.jobs import CooldownAdjustment
 from tests.builders import NOW, a_health, a_result
 from tests.core.applying import (
     ALICE,
+    OUTAGE,
     SOON,
     SYSTEM_FAILS,
     SYSTEM_WORKS,
@@ -40,7 +41,7 @@ LATER = after(hours=2)
 
 def test_technically_broken_makes_the_tool_down_with_the_time_and_note_of_the_answer() -> None:
     tools = Applying()
-    applied = tools.answer(tools.job(), evidence=(SYSTEM_FAILS,), expected_recovery_at=LATER)
+    applied = tools.answer(tools.job(), evidence=OUTAGE, expected_recovery_at=LATER)
     health = tools.health()
     assert (health.status, health.verdict.classification) == (Status.DOWN, C.TECHNICALLY_BROKEN)
     assert (health.verdict.expected_recovery_at, health.verdict.note) == (LATER, "it answers 502")
@@ -51,7 +52,7 @@ def test_technically_broken_makes_the_tool_down_with_the_time_and_note_of_the_an
 def test_what_is_written_names_the_process_and_rests_on_the_newest_evidence() -> None:
     tools = Applying()
     job = tools.job()
-    tools.answer(job, evidence=(SYSTEM_FAILS,))
+    tools.answer(job, evidence=OUTAGE)
     health = tools.health()
     by = f"agrajag-engine/proc-{job.job_id}"
     assert (health.verdict.by, health.history[0].by) == (by, by)
@@ -156,7 +157,7 @@ def test_a_diagnosis_that_was_never_tried_says_nothing_about_the_tool(
 
 def test_a_fallback_is_unclear_whatever_it_says_and_is_no_answer_to_later_errors() -> None:
     tools = Applying()
-    applied = tools.answer(tools.job(), is_fallback=True, evidence=(SYSTEM_FAILS,))
+    applied = tools.answer(tools.job(), is_fallback=True, evidence=OUTAGE)
     assert (applied.verdict, tools.health().status) == (C.UNCLEAR, Status.DEGRADED)
     assert tools.health().last_diagnosis is None
     assert tools.send(after(seconds=31), http_status=503).outcome is Outcome.ENQUEUED
@@ -166,7 +167,7 @@ def test_an_answer_ends_its_job_and_answers_the_errors_of_the_next_minutes() -> 
     tools = Applying()
     job = tools.job()
     tools.send(after(seconds=1), http_status=503)
-    tools.answer(job, evidence=(SYSTEM_FAILS,))
+    tools.answer(job, evidence=OUTAGE)
     entry = tools.entry()
     assert (entry.jobs, entry.handled_job_ids) == ((), (job.job_id,))
     (cooldown,) = tools.health().cooldowns
@@ -198,14 +199,16 @@ def test_the_next_such_answer_makes_the_users_pause_longer() -> None:
     tools = Applying()
     for minutes in (0, 20):
         job = tools.job(at=after(minutes=minutes), clock=after(minutes=minutes))
-        tools.answer(job, after(minutes=minutes, seconds=10), classification=C.USER_SPECIFIC_TECHNICAL)
+        at = after(minutes=minutes, seconds=10)
+        refused = USER_FAILS.with_changes(at=at)
+        tools.answer(job, at, classification=C.USER_SPECIFIC_TECHNICAL, evidence=(refused,))
     (cooldown,) = tools.health().cooldowns
     assert (cooldown.hits, cooldown.next_spawn_allowed_at) == (2, after(minutes=50, seconds=10))
 
 
 def test_the_same_record_again_changes_nothing() -> None:
     tools = Applying()
-    result = a_result(tools.job(), at=SOON, evidence=(SYSTEM_FAILS,))
+    result = a_result(tools.job(), at=SOON, evidence=OUTAGE)
     assert isinstance(tools.take_answer(result, offset=70), Applied)
     before = dict(tools.table)
     assert isinstance(tools.take_answer(result, offset=70), Repeat)
@@ -214,7 +217,7 @@ def test_the_same_record_again_changes_nothing() -> None:
 
 def test_the_same_processes_answer_in_another_record_changes_nothing() -> None:
     tools = Applying()
-    result = a_result(tools.job(), at=SOON, evidence=(SYSTEM_FAILS,))
+    result = a_result(tools.job(), at=SOON, evidence=OUTAGE)
     tools.take_answer(result)
     before = dict(tools.table)
     assert isinstance(tools.take_answer(result), Repeat)
@@ -223,7 +226,7 @@ def test_the_same_processes_answer_in_another_record_changes_nothing() -> None:
 
 def test_another_processes_answer_to_an_answered_job_is_stale() -> None:
     tools = Applying()
-    result = a_result(tools.job(), at=SOON, evidence=(SYSTEM_FAILS,))
+    result = a_result(tools.job(), at=SOON, evidence=OUTAGE)
     tools.take_answer(result)
     before = dict(tools.table)
     applied = tools.take_answer(result.with_changes(process_id="proc-2"))
@@ -247,7 +250,7 @@ def test_an_answer_that_no_claim_waits_for_is_stale_and_writes_nothing(ended: st
     else:
         tools.table.clear()
     before = dict(tools.table)
-    applied = tools.answer(job, evidence=(SYSTEM_FAILS,))
+    applied = tools.answer(job, evidence=OUTAGE)
     assert (applied.close_reason, applied.reason) == (CloseReason.STALE, REASONS[Guard.UNCLAIMED])
     assert tools.table == before
 
@@ -258,14 +261,14 @@ def test_an_answer_is_applied_where_only_the_claim_outlived_a_rebuild_of_the_tab
     (key,) = tools.table
     health = tools.health()
     tools.table[key] = HealthEntry(revision=health.revision, health=health)
-    tools.answer(job, evidence=(SYSTEM_FAILS,))
+    tools.answer(job, evidence=OUTAGE)
     assert tools.health().status is Status.DOWN
 
 
 def test_an_answer_after_its_lease_still_counts_if_nobody_has_claimed_since() -> None:
     tools = Applying()
     at = after(minutes=30)
-    tools.answer(tools.job(), at, evidence=(SYSTEM_FAILS.with_changes(at=at),))
+    tools.answer(tools.job(), at, evidence=tuple(one.with_changes(at=at) for one in OUTAGE))
     assert tools.health().status is Status.DOWN
 
 
@@ -278,11 +281,13 @@ def test_who_asked_for_a_diagnosis_is_told_as_its_parent_and_whose_call_failed_i
         assert tools.answer(job).parent_process_id == parent
 
 
-def test_a_down_by_a_rule_becomes_what_a_newer_diagnosis_says() -> None:
-    tools = Applying()
-    tools.send(**REFUSED)
-    tools.answer(tools.job(at=after(seconds=1)), classification=C.INTERMITTENT, evidence=(SYSTEM_FAILS,))
-    assert tools.health().status is Status.DEGRADED
+def test_a_down_becomes_intermittent_where_a_probe_has_worked_and_not_without_one() -> None:
+    for probes, status in (((USER_WORKS, SYSTEM_FAILS), Status.DEGRADED), ((SYSTEM_FAILS,), Status.DOWN)):
+        tools = Applying()
+        tools.send(**REFUSED)
+        job = tools.job(at=after(seconds=1))
+        tools.answer(job, classification=C.INTERMITTENT, evidence=probes)
+        assert tools.health().status is status
 
 
 def test_secrets_and_hidden_characters_of_a_note_are_not_stored() -> None:

@@ -22,12 +22,14 @@ from agrajag.model.jobs import CooldownAdjustment, DiagnosisJob, Evidence
 from tests.builders import NOW, a_cooldown, a_health, a_result, evidence
 from tests.core.applying import (
     ALICE,
+    OUTAGE,
     SOON,
     SYSTEM,
     SYSTEM_FAILS,
     SYSTEM_WORKS,
     TENANT,
     USER,
+    USER_BREAKS,
     USER_FAILS,
     USER_WORKS,
     Applying,
@@ -66,7 +68,7 @@ def test_stale_if_the_tool_has_worked_since_for_anybody(seconds: int) -> None:
     tools = Applying()
     job = tools.job()
     tools.succeed(after(seconds=seconds), user_id="bob")
-    applied = tools.answer(job, evidence=(SYSTEM_FAILS,))
+    applied = tools.answer(job, evidence=OUTAGE)
     assert (applied.close_reason, applied.guards) == (CloseReason.STALE, (Guard.NEWER_SUCCESS,))
     assert (tools.health().status, tools.health().last_diagnosis) == (Status.OK, None)
     assert tools.entry().jobs == ()
@@ -76,7 +78,7 @@ def test_not_stale_if_the_tool_has_worked_before_the_evidence() -> None:
     tools = Applying()
     job = tools.job()
     tools.succeed(after(seconds=5))
-    tools.answer(job, evidence=(SYSTEM_FAILS,))
+    tools.answer(job, evidence=OUTAGE)
     assert tools.health().status is Status.DOWN
 
 
@@ -91,8 +93,8 @@ def test_somebody_elses_success_says_nothing_about_what_is_one_users_own() -> No
 def test_stale_if_a_diagnosis_is_newer_than_the_evidence() -> None:
     tools = Applying()
     first, second = tools.job(), tools.job(http_status=404)
-    tools.answer(first, classification=C.INTERMITTENT, evidence=(SYSTEM_FAILS,))
-    applied = tools.answer(second, after(seconds=20), evidence=(SYSTEM_FAILS,))
+    tools.answer(first, classification=C.INTERMITTENT, evidence=OUTAGE)
+    applied = tools.answer(second, after(seconds=20), evidence=OUTAGE)
     assert (applied.close_reason, applied.guards) == (CloseReason.STALE, (Guard.NEWER_DIAGNOSIS,))
     assert tools.health().status is Status.DEGRADED
 
@@ -102,7 +104,7 @@ def test_an_answer_that_waited_too_long_writes_nothing() -> None:
     job = tools.job()
     result_at = after(seconds=10)
     applied = tools.take_answer(
-        a_result(job, at=result_at, evidence=(SYSTEM_FAILS,)),
+        a_result(job, at=result_at, evidence=OUTAGE),
         clock=result_at + timedelta(minutes=15, seconds=1),
     )
     assert getattr(applied, "guards", None) == (Guard.LATE,)
@@ -123,7 +125,7 @@ def test_newer_evidence_than_that_of_the_run_stands() -> None:
     tools = Applying()
     job = tools.job()
     tools.send(after(seconds=8), **REFUSED)
-    applied = tools.answer(job, classification=C.INTERMITTENT, evidence=(SYSTEM_FAILS,))
+    applied = tools.answer(job, classification=C.INTERMITTENT, evidence=OUTAGE)
     assert (applied.applied, applied.guards) == (False, (Guard.NEWER_EVIDENCE,))
     assert (tools.health().status, tools.health().verdict.by) == (Status.DOWN, "agrajag-checker")
 
@@ -151,7 +153,7 @@ def test_where_diagnosis_was_switched_off_meanwhile_nothing_is_written() -> None
     tools = Applying()
     job = tools.job()
     tools.policy = Policy(never_diagnosed=ALL_TOOLS)
-    applied = tools.answer(job, evidence=(SYSTEM_FAILS,), cooldown_adjustments=(adjustment(),))
+    applied = tools.answer(job, evidence=OUTAGE, cooldown_adjustments=(adjustment(),))
     assert (applied.applied, applied.guards) == (False, (Guard.NEVER_DIAGNOSED,))
     assert (tools.health().status, tools.health().last_diagnosis, paused(tools)) == (Status.OK, None, set())
     assert tools.entry().jobs == ()
@@ -159,7 +161,7 @@ def test_where_diagnosis_was_switched_off_meanwhile_nothing_is_written() -> None
 
 def test_a_tool_that_is_kept_up_gets_no_status_instead_of_down_and_its_user_is_told_all_the_same() -> None:
     tools = Applying(policy=Policy(never_down=ALL_TOOLS))
-    applied = tools.answer(tools.job(), evidence=(SYSTEM_FAILS,))
+    applied = tools.answer(tools.job(), evidence=OUTAGE)
     assert (applied.verdict, applied.applied, applied.guards) == (
         C.TECHNICALLY_BROKEN,
         False,
@@ -208,8 +210,13 @@ def test_a_verdict_that_contradicts_a_probe_is_unclear(
 @pytest.mark.parametrize(
     ("classification", "probes"),
     [
-        (C.TECHNICALLY_BROKEN, (SYSTEM_FAILS, USER_FAILS)),
+        (C.TECHNICALLY_BROKEN, OUTAGE),
+        (C.TECHNICALLY_BROKEN, (USER_BREAKS.with_changes(had_credentials=False), USER_BREAKS)),
         (C.USER_SPECIFIC_TECHNICAL, (USER_FAILS, SYSTEM_WORKS)),
+        (C.USER_SPECIFIC_TECHNICAL, (USER_FAILS,)),
+        (C.USER_SPECIFIC_TECHNICAL, (USER_FAILS.with_changes(status_code=None),)),
+        (C.USER_SPECIFIC_TECHNICAL, (USER_BREAKS, USER_BREAKS, SYSTEM_WORKS)),
+        (C.USER_SPECIFIC_TECHNICAL, (USER_BREAKS.with_changes(status_code=400), SYSTEM_WORKS)),
         (C.USER_SPECIFIC_TECHNICAL, (USER_FAILS, BARE)),
         (C.WORKING, (USER_WORKS, SYSTEM_WORKS)),
         (C.WORKING, (USER_WORKS, BARE)),
@@ -225,6 +232,58 @@ def test_a_verdict_that_fits_its_probes_stands(
     tools = Applying()
     applied = tools.answer(tools.job(), classification=classification, evidence=probes)
     assert (applied.verdict, applied.applied) == (classification, True)
+
+
+@pytest.mark.parametrize(
+    ("classification", "probes"),
+    [
+        (C.TECHNICALLY_BROKEN, ()),
+        (C.TECHNICALLY_BROKEN, (BARE,)),
+        (C.TECHNICALLY_BROKEN, (SYSTEM_FAILS,)),
+        (C.TECHNICALLY_BROKEN, (USER_BREAKS, USER_BREAKS)),
+        (C.TECHNICALLY_BROKEN, tuple(one.with_changes(status_code=429) for one in OUTAGE)),
+        (C.TECHNICALLY_BROKEN, tuple(one.with_changes(status_code=403) for one in OUTAGE)),
+        (C.USER_SPECIFIC_TECHNICAL, ()),
+        (C.USER_SPECIFIC_TECHNICAL, (USER_BREAKS,)),
+        (C.USER_SPECIFIC_TECHNICAL, (USER_BREAKS, SYSTEM_WORKS)),
+        (C.USER_SPECIFIC_TECHNICAL, (USER_FAILS.with_changes(had_credentials=False),)),
+        (C.USER_SPECIFIC_TECHNICAL, (USER_BREAKS.with_changes(status_code=403), SYSTEM_WORKS)),
+        (C.USER_SPECIFIC_TECHNICAL, (USER_BREAKS.with_changes(status_code=429), SYSTEM_WORKS)),
+        (C.USER_SPECIFIC_TECHNICAL, (SYSTEM_WORKS,)),
+    ],
+)
+def test_a_tool_is_down_only_where_probes_have_shown_it(
+    classification: Classification, probes: tuple[Evidence, ...]
+) -> None:
+    tools = Applying()
+    applied = tools.answer(tools.job(), classification=classification, evidence=probes)
+    assert applied.verdict is C.UNCLEAR
+    assert Guard.UNPROVEN in applied.guards
+    statuses = {entry.health.status for entry in tools.table.values() if entry.health}
+    assert Status.DOWN not in statuses
+    if classification is C.USER_SPECIFIC_TECHNICAL:
+        assert tools.health().status is Status.OK
+
+
+def test_what_several_have_reported_is_an_outage_when_it_fails_twice_for_one_of_them() -> None:
+    tools = Applying()
+    job = tools.job()
+    tools.send(http_status=503, user_id="bob")
+    tools.answer(job, evidence=(USER_BREAKS, USER_BREAKS))
+    assert tools.health().status is Status.DOWN
+
+
+def test_where_there_is_no_user_one_failure_as_the_system_is_an_outage() -> None:
+    tools = Applying()
+    tools.answer(tools.job(user_id=None), evidence=(SYSTEM_FAILS,))
+    assert tools.health().status is Status.DOWN
+
+
+def test_a_reported_401_is_its_users_own_where_only_the_system_can_be_probed_and_it_works() -> None:
+    tools = Applying()
+    job = tools.job(http_status=401)
+    tools.answer(job, classification=C.USER_SPECIFIC_TECHNICAL, evidence=(SYSTEM_WORKS,))
+    assert tools.health(**ALICE).status is Status.DOWN
 
 
 def test_working_needs_a_probe_that_worked() -> None:
@@ -246,8 +305,10 @@ def test_a_probe_without_credentials_that_was_asked_for_some_is_no_evidence(stat
 
 def test_the_same_refusal_of_credentials_that_were_sent_is_evidence() -> None:
     tools = Applying()
-    tools.answer(tools.recheck(), evidence=(BARE.with_changes(had_credentials=True),))
-    assert tools.health().status is Status.DOWN
+    sent = BARE.with_changes(had_credentials=True)
+    applied = tools.answer(tools.recheck(), classification=C.INTERMITTENT, evidence=(sent,))
+    assert applied.guards == ()
+    assert tools.health().status is Status.DEGRADED
 
 
 def test_what_is_one_users_own_is_unclear_where_there_is_no_user() -> None:
@@ -317,7 +378,7 @@ def test_what_fails_for_several_users_is_written_for_all() -> None:
 @pytest.mark.parametrize("wanted", [Scope.TENANT, Scope.GLOBAL])
 def test_no_verdict_is_written_wider_than_its_job(wanted: Scope) -> None:
     tools = Applying()
-    applied = tools.answer(tools.job(), wanted=wanted, evidence=(SYSTEM_FAILS,))
+    applied = tools.answer(tools.job(), wanted=wanted, evidence=OUTAGE)
     assert applied.guards == (Guard.TOO_WIDE,)
     assert [entry.health.scope for entry in tools.table.values() if entry.health] == [Scope.PROJECT]
     assert tools.health().status is Status.DOWN
@@ -325,13 +386,13 @@ def test_no_verdict_is_written_wider_than_its_job(wanted: Scope) -> None:
 
 def test_a_narrower_verdict_lands_on_the_ids_of_the_job() -> None:
     tools = Applying()
-    tools.answer(tools.job(project_id="essays"), wanted=Scope.USER, evidence=(SYSTEM_FAILS,))
+    tools.answer(tools.job(project_id="essays"), wanted=Scope.USER, evidence=OUTAGE)
     assert (tools.health(**ALICE).status, tools.health().status) == (Status.DOWN, Status.OK)
 
 
 def test_a_narrower_scope_of_which_the_job_has_no_id_is_the_next_wider_one() -> None:
     tools = Applying()
-    tools.answer(tools.job(user_id=None), wanted=Scope.SESSION, evidence=(SYSTEM_FAILS,))
+    tools.answer(tools.job(user_id=None), wanted=Scope.SESSION, evidence=OUTAGE)
     assert tools.health().status is Status.DOWN
 
 
@@ -340,7 +401,8 @@ def test_what_was_asked_about_a_session_may_be_written_on_its_user(classificatio
     tools = Applying()
     job = tools.job(tool_name="client_files", session_id="s-1")
     assert job.scope is Scope.SESSION
-    tools.answer(job, classification=classification, wanted=Scope.USER, evidence=(USER_FAILS,))
+    probes = OUTAGE if classification is C.TECHNICALLY_BROKEN else (USER_FAILS,)
+    tools.answer(job, classification=classification, wanted=Scope.USER, evidence=probes)
     assert tools.health(**ALICE, tool="client_files").status is Status.DOWN
 
 
@@ -355,7 +417,7 @@ def test_what_was_asked_about_a_user_by_somebody_else_is_that_users_own() -> Non
 def test_a_recovery_time_in_the_past_is_none(classification: Classification) -> None:
     tools = Applying()
     applied = tools.answer(
-        tools.job(), classification=classification, expected_recovery_at=SOON, evidence=(SYSTEM_FAILS,)
+        tools.job(), classification=classification, expected_recovery_at=SOON, evidence=OUTAGE
     )
     assert applied.guards == (Guard.PAST_RECOVERY,)
     expected = SOON + timedelta(minutes=15) if classification is C.UNCLEAR else None
@@ -365,7 +427,7 @@ def test_a_recovery_time_in_the_past_is_none(classification: Classification) -> 
 def test_a_recovery_time_beyond_the_cap_is_cut() -> None:
     tools = Applying(policy=Policy(cooldown_max=timedelta(hours=3)))
     applied = tools.answer(
-        tools.job(), expected_recovery_at=datetime(9999, 12, 31, tzinfo=UTC), evidence=(SYSTEM_FAILS,)
+        tools.job(), expected_recovery_at=datetime(9999, 12, 31, tzinfo=UTC), evidence=OUTAGE
     )
     assert applied.guards == (Guard.LONG_RECOVERY,)
     assert tools.health().verdict.expected_recovery_at == SOON + timedelta(hours=3)
@@ -378,7 +440,7 @@ def test_nobody_knows_never_replaces_or_hides_a_down_that_has_not_expired(
 ) -> None:
     tools = Applying()
     tools.put(a_health(status=Status.DOWN, **scope))
-    applied = tools.answer(tools.job(), evidence=(SYSTEM_FAILS,), **said)
+    applied = tools.answer(tools.job(), evidence=OUTAGE, **said)
     assert (applied.applied, applied.guards) == (False, (Guard.DOWN_STANDS,))
     assert tools.health(**(scope or {"scope": Scope.PROJECT})).status is Status.DOWN
     assert tools.health().status is not Status.DEGRADED
@@ -432,7 +494,7 @@ def test_working_heals_nothing_wider_than_the_question() -> None:
 
 def failed(tools: Applying, job: DiagnosisJob, *asked: CooldownAdjustment, **said: Any) -> tuple[Guard, ...]:
     """A verdict that stands, with adjustments; the guards that they met."""
-    given = {"evidence": (SYSTEM_FAILS,), "cooldown_adjustments": asked} | said
+    given = {"evidence": OUTAGE, "cooldown_adjustments": asked} | said
     return tools.answer(job, **given).guards
 
 
@@ -518,7 +580,7 @@ def test_guards_of_both_kinds_stand_in_the_reason() -> None:
     tools = Applying()
     applied = tools.answer(
         tools.job(),
-        evidence=(SYSTEM_FAILS, evidence(USER, had_credentials=False, status_code=401)),
+        evidence=(*OUTAGE, evidence(USER, had_credentials=False, status_code=401)),
         expected_recovery_at=NOW,
         wanted=Scope.GLOBAL,
     )

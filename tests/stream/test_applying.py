@@ -36,7 +36,10 @@ from tests.stream.test_healing_and_commanding import Tool, documents
 from tests.stream.test_triaging import counted, of
 
 SOON = NOW + timedelta(seconds=10)
-FAILS = evidence(at=NOW + timedelta(seconds=6))
+FAILS = (
+    evidence(ProbeIdentity.USER, at=NOW + timedelta(seconds=5)),
+    evidence(at=NOW + timedelta(seconds=6)),
+)
 OWN: dict[str, Any] = {
     "classification": Classification.USER_SPECIFIC_TECHNICAL,
     "evidence": (evidence(ProbeIdentity.USER, at=NOW + timedelta(seconds=5), status_code=401),),
@@ -73,7 +76,7 @@ def asked() -> Asked:
 
 def test_an_answer_changes_its_document_and_closes_its_process(asked: Asked) -> None:
     before = counted("agrajag_answers_total", outcome="applied")
-    outputs = asked.answer(evidence=(FAILS,))
+    outputs = asked.answer(evidence=FAILS)
     (health,) = documents(outputs)
     (process,) = closed(outputs)
     assert (health.status, health.verdict.by) == (Status.DOWN, f"agrajag-engine/{process.process_id}")
@@ -112,7 +115,7 @@ def test_what_is_one_users_own_is_told_to_them_beside_their_document(asked: Aske
 
 def test_guards_are_counted_and_stand_in_the_reason(asked: Asked) -> None:
     before = counted("agrajag_guards_total", kind="too_wide")
-    (process,) = closed(asked.answer(evidence=(FAILS,), wanted=Scope.GLOBAL))
+    (process,) = closed(asked.answer(evidence=FAILS, wanted=Scope.GLOBAL))
     assert process.reason == "wider than the question"
     assert counted("agrajag_guards_total", kind="too_wide") == before + 1
 
