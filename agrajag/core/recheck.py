@@ -88,6 +88,7 @@ def recheck_job(
         tool_name=command.tool_name,
         originating_user_id=command.user_id,
         originating_session_id=scope_id if scope is Scope.SESSION else None,
+        originating_process_id=command.originating_process_id,
         trigger=Trigger.USER_REQUEST,
         error_signature=signature,
         error_detail=detail,

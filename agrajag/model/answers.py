@@ -95,6 +95,8 @@ class HealthCommand(WireModel):
     """When an override ends by itself."""
     inbox_item_id: Id | None = None
     """Needed by dismissInbox."""
+    originating_process_id: Id | None = None
+    """Which process waits for a recheck: the parent of its diagnosis."""
     otel: TraceContext | None = None
 
 

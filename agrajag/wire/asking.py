@@ -9,7 +9,7 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from agrajag.errors import InputError, TransientError
 from agrajag.model.answers import CommandResult, HealthCommand
 from agrajag.model.keys import tool_key
-from agrajag.wire.clients import KafkaConnection
+from agrajag.wire.clients import KafkaConnection, ended
 from agrajag.wire.cloudevents import EventType, binary_headers
 from agrajag.wire.codec import decode
 from agrajag.wire.following import kafka_errors, partitions_of
@@ -38,10 +38,14 @@ async def ask(
             await consumer.start()
             await consumer.seek_to_end(place)
             await consumer.position(place)  # from here on no result is missed
-            async with AIOKafkaProducer(**connection.producer_options()) as producer:
+            producer = AIOKafkaProducer(**connection.producer_options())
+            try:
+                await producer.start()
                 await producer.send_and_wait(
                     asked, command.to_json(), key, partition_for(key, commands), headers=list(headers)
                 )
+            finally:
+                await ended(producer)
             async with asyncio.timeout(wait_seconds), aclosing(_results(consumer, place)) as results:
                 async for result in results:
                     if result.command_id == command.command_id:
@@ -52,7 +56,7 @@ async def ask(
                 "and will be carried out"
             ) from None
         finally:
-            await consumer.stop()
+            await ended(consumer)
     raise AssertionError("results have no end")
 
 

@@ -9,7 +9,7 @@ from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.errors import KafkaError
 
 from agrajag.errors import PermanentError, TransientError
-from agrajag.wire.clients import REFUSALS, KafkaConnection, admin_client
+from agrajag.wire.clients import REFUSALS, KafkaConnection, admin_client, ended
 from agrajag.wire.header_names import accept_any_header_name
 from agrajag.wire.origin import ReceivedRecord
 from agrajag.wire.topic_admin import partition_counts
@@ -63,7 +63,7 @@ async def follow(
                 told = not unread
                 yield Followed(tuple(record for records in fetched.values() for record in records), told)
         finally:
-            await consumer.stop()
+            await ended(consumer)
 
 
 async def _seek(consumer: AIOKafkaConsumer, ends: Mapping[TopicPartition, int], since: datetime) -> None:

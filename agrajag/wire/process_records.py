@@ -4,10 +4,12 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing, suppress
 from datetime import datetime
 from types import MappingProxyType
+from typing import TypeGuard
 
 import orjson
 
 from agrajag.errors import InputError
+from agrajag.model.enums import ProcessStatus
 from agrajag.model.keys import lane_key
 from agrajag.model.processes import (
     PROCESS_RECORDS,
@@ -20,7 +22,7 @@ from agrajag.model.processes import (
 from agrajag.wire.clients import KafkaConnection
 from agrajag.wire.cloudevents import EventType, binary_headers
 from agrajag.wire.codec import decode
-from agrajag.wire.following import records_to_end
+from agrajag.wire.following import follow, records_to_end
 from agrajag.wire.origin import ReceivedRecord
 from agrajag.wire.outputs import Output
 from agrajag.wire.reasons import DeadLetterReason
@@ -87,3 +89,29 @@ async def past_process_records(
         async for record in records:
             with suppress(InputError):
                 yield read_process_record(record)
+
+
+async def closing_of(
+    connection: KafkaConnection, topics: Topics, job_id: str, since: datetime
+) -> ProcessEvent:
+    """The CLOSED of the job's process, once it is on the topic; one that is older than `since` is not found.
+
+    Waits until then, or until it is cancelled. Raises TransientError or PermanentError.
+    """
+    named = job_id.encode()
+    async with aclosing(follow(connection, topics.name(Topic.PROCESS_EVENTS), since)) as following:
+        async for followed in following:
+            for record in followed.records:
+                if named not in (record.value or b""):
+                    continue
+                with suppress(InputError):
+                    event = read_process_record(record)
+                    if _closes(event, job_id):
+                        return event
+    raise AssertionError("a topic has no end")
+
+
+def _closes(event: ProcessRecord, job_id: str) -> TypeGuard[ProcessEvent]:
+    if not isinstance(event, ProcessEvent):
+        return False
+    return event.job_id == job_id and event.status is ProcessStatus.CLOSED

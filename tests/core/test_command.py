@@ -229,6 +229,12 @@ def test_a_recheck_of_a_tool_that_nothing_is_known_of_starts_a_job_and_no_pause(
     assert tools.send(after(seconds=1), http_status=503).outcome is Outcome.ENQUEUED
 
 
+def test_the_job_of_a_recheck_is_a_child_of_the_process_that_waits_for_it() -> None:
+    done = give(Triage(), K.RECHECK, originating_process_id="proc-arthur")
+    assert done.job is not None
+    assert done.job.originating_process_id == "proc-arthur"
+
+
 def test_a_recheck_of_what_is_in_flight_is_told_of_that_job_and_changes_nothing() -> None:
     tools = Triage()
     job_id = tools.send(http_status=503).job_id
