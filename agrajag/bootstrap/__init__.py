@@ -14,6 +14,8 @@ from agrajag.bootstrap.asking import (
     read_documents,
     send_command,
 )
+from agrajag.bootstrap.demo import demo_tools
+from agrajag.bootstrap.diagnosis import run_diagnosis
 from agrajag.bootstrap.evaluation import run_evaluation
 from agrajag.bootstrap.local import data_directory, embedded_kafka, embedded_store, free_ports, start_role
 from agrajag.bootstrap.sink import compare_store, run_sink
@@ -25,6 +27,7 @@ __all__ = [
     "create_topics",
     "data_directory",
     "dead_letters",
+    "demo_tools",
     "documents_in_force",
     "embedded_kafka",
     "embedded_store",
@@ -36,6 +39,7 @@ __all__ = [
     "read_documents",
     "rebuild_tables",
     "refuse_unfit_topics",
+    "run_diagnosis",
     "run_evaluation",
     "run_sink",
     "run_worker",

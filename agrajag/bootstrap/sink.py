@@ -1,12 +1,10 @@
 """The sink, and the comparison of the store with what it mirrors."""
 
-import asyncio
-import signal
 from typing import TYPE_CHECKING
 
 from agrajag.bootstrap.extras import extra
 from agrajag.bootstrap.monitor import monitored
-from agrajag.monitor.pulse import Pulse
+from agrajag.bootstrap.stopping import run_until_stopped
 from agrajag.settings import Settings
 
 if TYPE_CHECKING:
@@ -21,8 +19,8 @@ def run_sink(settings: Settings) -> int:
     with extra("worker"):
         from agrajag import sink
 
-    async def until_stopped(pulse: Pulse) -> None:
-        mirroring = asyncio.create_task(
+    with monitored(settings.monitor, settings.monitor.sink_port) as pulse:
+        return run_until_stopped(
             sink.run_sink(
                 settings.kafka.connection(),
                 settings.topics.topics(),
@@ -31,17 +29,6 @@ def run_sink(settings: Settings) -> int:
                 pulse=pulse,
             )
         )
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, mirroring.cancel)
-        try:
-            await mirroring
-        except asyncio.CancelledError:
-            return
-
-    with monitored(settings.monitor, settings.monitor.sink_port) as pulse:
-        asyncio.run(until_stopped(pulse))
-    return 0
 
 
 async def compare_store(settings: Settings, patience_seconds: float = 0.0) -> "Books":

@@ -1,4 +1,4 @@
-"""`agrajag dev`: Kafka, store, worker and sink on this machine, until it is told to end."""
+"""`agrajag dev`: Kafka, store and all roles on this machine, until it is told to end."""
 
 import os
 from pathlib import Path
@@ -32,9 +32,9 @@ def dev(
         typer.Option(help="Where data and log files are kept, by default AGRAJAG_DATA_DIR or .agrajag."),
     ] = None,
 ) -> None:
-    """Run everything on this machine: Kafka, document store, worker and sink.
+    """Run everything on this machine: Kafka, document store, worker, sink and diagnosis.
 
-    Prints what listens where and runs until Ctrl-C. A worker or sink that dies is started again. Data survive in the
+    Prints what listens where and runs until Ctrl-C. A role that dies is started again. Data survive in the
     data directory.
 
     Example: agrajag dev --data-dir /tmp/agrajag

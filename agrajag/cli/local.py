@@ -1,6 +1,6 @@
 """All parts of Agrajag on one machine: which run here, what each is told, and where they listen.
 
-Kafka and the store come first, then the topics, then worker and sink; the end goes the other way round.
+Kafka and the store come first, then the topics, then the roles; the end goes the other way round.
 """
 
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from agrajag.embedded import EmbeddedKafka, EmbeddedStore
     from agrajag.embedded.directory import DataDirectory
 
-ROLES = ("worker", "sink")
+ROLES = ("worker", "sink", "diagnosis")
 
 _KAFKA = "AGRAJAG_KAFKA_BOOTSTRAP_SERVERS"
 _MONGO = "AGRAJAG_MONGO_URI"
@@ -45,13 +45,15 @@ class Listing(NamedTuple):
 class Plan:
     """What is to run here. An address given stands for a part that runs elsewhere and is not started.
 
-    `environment` has the settings of the parts; what is said of addresses in it gives way to the plan.
+    `environment` has the settings of the parts; what is said of addresses in it gives way to the plan. `held_back` are
+    roles that are made ready and not started.
     """
 
     data_dir: Path
     kafka: str | None
     mongo_uri: str | None
     environment: Mapping[str, str]
+    held_back: frozenset[str] = frozenset()
 
     def variables(self, kafka: str, mongo_uri: str) -> dict[str, str]:
         """The environment of the roles, given where Kafka and the store are."""
@@ -90,13 +92,14 @@ class Plan:
 
 @dataclass(frozen=True)
 class LocalParts:
-    """The parts, running."""
+    """The parts, running but for those that are held back: `supervisor.start` starts them."""
 
     supervisor: Supervisor
     settings: Settings
     listings: tuple[Listing, ...]
     created_topics: tuple[str, ...]
     findings: tuple[str, ...]
+    held_back: tuple[RoleProcess, ...] = ()
 
 
 @asynccontextmanager
@@ -127,19 +130,21 @@ async def _started(plan: Plan, directory: "DataDirectory", supervisor: Superviso
     roles = [
         RoleProcess(name, variables, directory.path / f"{name}.log", directory.lock_fd) for name in ROLES
     ]
-    await supervisor.start(*roles)
+    await supervisor.start(*(role for role in roles if role.name not in plan.held_back))
     mongo = without_credentials(settings.mongo.uri.get_secret_value())
     listings = (
         Listing("kafka", settings.kafka.bootstrap_servers, kafka.log_file if kafka is not None else None),
         Listing("store", mongo, store.log_file if store is not None else None),
         *(Listing(role.name, _monitor(settings, role.name), role.log_file) for role in roles),
     )
-    return LocalParts(supervisor, settings, listings, ensured.created, tuple(map(str, ensured.findings)))
+    held_back = tuple(role for role in roles if role.name in plan.held_back)
+    findings = tuple(map(str, ensured.findings))
+    return LocalParts(supervisor, settings, listings, ensured.created, findings, held_back)
 
 
 def _monitor(settings: Settings, role: str) -> str:
     monitor = settings.monitor
-    port = monitor.worker_port if role == "worker" else monitor.sink_port
+    port = getattr(monitor, f"{role}_port")
     return f"http://{monitor.host}:{port}/readyz" if monitor.enabled else "-"
 
 

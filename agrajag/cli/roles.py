@@ -1,4 +1,4 @@
-"""`agrajag worker` and `agrajag sink`: the parts that run for ever."""
+"""`agrajag worker`, `agrajag sink` and `agrajag diagnosis`: the parts that run for ever."""
 
 from typing import Annotated
 
@@ -52,3 +52,17 @@ def sink() -> None:
     from agrajag.cli.start import settings_of_role
 
     raise typer.Exit(bootstrap.run_sink(settings_of_role()))
+
+
+def diagnosis() -> None:
+    """Find out what the rules cannot decide: read diagnosis-jobs, probe, ask a model, write diagnosis-results.
+
+    Runs until SIGTERM or Ctrl-C, and waits for brokers that are away. Any number may run; they share the projects.
+    Without AGRAJAG_MODEL_API_KEY rules alone diagnose. The topics must exist (agrajag topics create).
+
+    Example: AGRAJAG_MODEL_API_KEY_FILE=/run/secrets/model agrajag diagnosis
+    """
+    from agrajag import bootstrap
+    from agrajag.cli.start import settings_of_role
+
+    raise typer.Exit(bootstrap.run_diagnosis(settings_of_role()))

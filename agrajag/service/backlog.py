@@ -28,6 +28,11 @@ class Backlog(Generic[J]):
         """How many records would be read again after a crash."""
         return sum(map(len, self._offsets.values()))
 
+    def not_done(self, partition: int) -> int:
+        """How many records of a partition were read and are not committable yet."""
+        offsets = self._offsets.get(partition)
+        return 0 if offsets is None else len(offsets)
+
     def take(self, partitions: Collection[int]) -> tuple[Entry[J], ...]:
         """These partitions are ours now, and no others; the entries that run and are to be cut."""
         self._offsets = {partition: OpenOffsets() for partition in partitions}

@@ -16,7 +16,7 @@ from functools import partial
 
 import structlog
 from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener, TopicPartition
-from aiokafka.errors import CommitFailedError, IllegalStateError
+from aiokafka.errors import CommitFailedError, IllegalStateError, KafkaError
 
 from agrajag.errors import TransientError
 from agrajag.metrics import (
@@ -29,6 +29,7 @@ from agrajag.metrics import (
     SERVICE_UNCOMMITTED,
     Result,
 )
+from agrajag.monitor.members import Progress
 from agrajag.service.answering import Again, Answering
 from agrajag.service.attempts import Attempts, utc_now
 from agrajag.service.backlog import Backlog
@@ -123,6 +124,22 @@ class ServiceWorker(ConsumerRebalanceListener):  # type: ignore[misc]
         finally:
             self._ending = True
             await self._cut()
+
+    async def progress(self, timeout_seconds: float) -> Progress | None:
+        """How many jobs of each partition are not answered yet; None if the broker does not say in time."""
+        consumer = self._consumer
+        if consumer is None:
+            return None
+        try:
+            async with asyncio.timeout(timeout_seconds):
+                ends = await consumer.end_offsets(consumer.assignment())
+                read = {place: await consumer.position(place) for place in ends}
+        except (KafkaError, OSError, TimeoutError):
+            return None
+        return {
+            place: max(0, end - read[place]) + self._backlog.not_done(place.partition)
+            for place, end in ends.items()
+        }
 
     async def on_partitions_revoked(self, revoked: Collection[TopicPartition]) -> None:
         """Commits what is answered and forgets what has not begun."""

@@ -8,8 +8,7 @@ them: writing twice is harmless.
 
 import asyncio
 import time
-from collections.abc import Collection, Mapping
-from typing import TypeAlias
+from collections.abc import Collection
 
 import structlog
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRebalanceListener, TopicPartition
@@ -28,6 +27,7 @@ from agrajag.metrics import (
     SinkResult,
     Stage,
 )
+from agrajag.monitor.members import Progress
 from agrajag.sink.batch import Batch, Work
 from agrajag.sink.broker import clients
 from agrajag.sink.routes import Route
@@ -44,9 +44,6 @@ from agrajag.wire.topics import Topics
 from agrajag.wire.writing import write_errors
 
 log = structlog.get_logger(__name__)
-
-Progress: TypeAlias = Mapping[TopicPartition, int]
-"""How many records of each partition held are not written yet."""
 
 _POLL_MS = 500
 _ANSWER_TIMEOUT_SECONDS = 20.0  # a broker that restarts takes less; then the clients are made anew

@@ -7,10 +7,10 @@ import structlog
 
 from agrajag.errors import TransientError
 from agrajag.monitor.dead_letter_share import BadStart, watch_dead_letters
+from agrajag.monitor.members import MemberVitals
 from agrajag.monitor.pulse import Pulse
 from agrajag.sink.mirror import Mirror
 from agrajag.sink.routes import ROUTES, Route
-from agrajag.sink.vitals import SinkVitals
 from agrajag.store import Store
 from agrajag.wire.clients import KafkaConnection
 from agrajag.wire.membership import Group
@@ -37,15 +37,16 @@ async def run_sink(
     where waiting does not help.
     """
     store_outage = Outage("sink", "store")
-    vitals = SinkVitals(connection, topics, store_outage, pulse or Pulse(unready_after_seconds=30.0))
+    pulse = pulse or Pulse(unready_after_seconds=30.0)
+    vitals = MemberVitals(connection, topics, pulse, lambda: store_outage.goes_on)
     beside = [asyncio.create_task(vitals.watch()), asyncio.create_task(watch_dead_letters(BadStart()))]
     try:
         async with await _opened(store_uri, database, store_outage) as store:
             member = group or Group(f"{topics.prefix}.sink")
-            vitals.mirror = Mirror(connection, topics, store, member, routes, store_outage)
+            mirror = vitals.member = Mirror(connection, topics, store, member, routes, store_outage)
             log.info("sink_started", topics=sorted(route.topic for route in routes))
             try:
-                await vitals.mirror.run()
+                await mirror.run()
             finally:
                 log.info("sink_ended")
     finally:

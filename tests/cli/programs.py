@@ -1,6 +1,7 @@
 """Runs the program as a user does: as a process of its own, with an environment of its own."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from tests.waiting import eventually_blocking
 ROOT = Path(__file__).parents[2]
 
 
-FREE_PORTS = {"AGRAJAG_MONITOR_WORKER_PORT": "0", "AGRAJAG_MONITOR_SINK_PORT": "0"}
+FREE_PORTS = {f"AGRAJAG_MONITOR_{role}_PORT": "0" for role in ("WORKER", "SINK", "DIAGNOSIS")}
 
 
 def environment(variables: Mapping[str, str]) -> dict[str, str]:
@@ -102,3 +103,11 @@ def running(directory: Path, *arguments: str, **variables: str) -> Iterator[Prog
         if process.poll() is None:
             process.kill()
             process.wait()
+
+
+def url_of(program: Program) -> str:
+    """Where its monitor listens, as its log says."""
+    program.says("monitor_listens")
+    found = re.search(r"http://127\.0\.0\.1:\d+", program.err)
+    assert found is not None
+    return found[0]

@@ -1,7 +1,6 @@
 """What worker and sink say of themselves while their broker or store goes and comes back."""
 
 import asyncio
-import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from agrajag.settings import load_settings
 from agrajag.wire.clients import KafkaConnection
 from agrajag.wire.topics import Topic, Topics
 from tests.builders import a_health
-from tests.cli.programs import Program, agrajag, running
+from tests.cli.programs import agrajag, running, url_of
 from tests.monitor.asking import Answer, ask
 from tests.sink.records import change, send
 from tests.waiting import eventually_blocking
@@ -32,14 +31,6 @@ def settings_of(kafka: EmbeddedKafka) -> dict[str, str]:
     }
     asyncio.run(create_topics(load_settings(settings)))
     return settings
-
-
-def url_of(program: Program) -> str:
-    """Where its monitor listens, as its log says."""
-    program.says("monitor_listens")
-    found = re.search(r"http://127\.0\.0\.1:\d+", program.err)
-    assert found is not None
-    return found[0]
 
 
 def eventually_ready(url: str) -> Answer:

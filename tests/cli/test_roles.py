@@ -1,18 +1,26 @@
-"""Topics, worker and sink as processes on a real Kafka and a real store."""
+"""Topics, worker, sink and diagnosis as processes on a real Kafka and a real store."""
 
 import asyncio
 import json
 import signal
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRecord, TopicPartition
 
 from agrajag.bootstrap import create_topics
 from agrajag.embedded import EmbeddedKafka, EmbeddedStore
+from agrajag.model.enums import Classification, Diagnostician
+from agrajag.model.jobs import DiagnosisResult
+from agrajag.model.keys import lane_key
 from agrajag.settings import load_settings
 from agrajag.wire.topics import Topic, Topics
-from tests.cli.programs import agrajag, running
+from tests.builders import a_job
+from tests.cli.programs import agrajag, running, url_of
+from tests.kafka_reading import read_all
+from tests.monitor.asking import ask
+from tests.waiting import eventually
 
 PARTITIONS = 2
 
@@ -69,7 +77,7 @@ def test_an_existing_topic_that_is_wrong_is_reported_with_exit_code_1_and_stops_
     assert f"topic {errors}: partition count is 2, should be 3" in refused.stderr
 
 
-@pytest.mark.parametrize("role", ["worker", "sink"])
+@pytest.mark.parametrize("role", ["worker", "sink", "diagnosis"])
 def test_a_role_without_topics_ends_with_2_and_says_what_to_do(
     settings: dict[str, str], store: EmbeddedStore, role: str
 ) -> None:
@@ -147,3 +155,38 @@ def test_a_worker_waiting_for_its_broker_can_be_told_to_end(tmp_path: Path) -> N
     with running(tmp_path, "worker", **nowhere) as worker:
         worker.says("waiting_for_kafka")
         assert worker.stop() == 0
+
+
+async def test_a_diagnosis_answers_a_job_tells_its_process_and_ends_in_order(
+    settings: dict[str, str], topics: Topics, kafka: EmbeddedKafka, tmp_path: Path
+) -> None:
+    await create_topics(load_settings(settings))
+    job = a_job(lease_until=datetime.now(UTC) + timedelta(minutes=15))
+    async with AIOKafkaProducer(bootstrap_servers=kafka.bootstrap_servers) as producer:
+        lane = lane_key(job.tenant_id, job.project_id).encode()
+        await producer.send_and_wait(topics.name(Topic.DIAGNOSIS_JOBS), job.to_json(), lane)
+    with running(tmp_path, "diagnosis", **settings) as diagnosis:
+        (answered,) = await _all_of(kafka, topics.name(Topic.DIAGNOSIS_RESULTS), 1)
+        result = DiagnosisResult.from_json(answered.value)
+        assert (result.job_id, result.answered_by) == (job.job_id, Diagnostician.RULES)
+        assert result.diagnosis is not None
+        assert result.diagnosis.classification is Classification.UNCLEAR  # nobody has said how it is probed
+        assert diagnosis.err.count("diagnosis_without_model") == 1
+        await eventually(lambda: ask(f"{url_of(diagnosis)}/readyz").status == 200, timeout=30)
+        assert ask(f"{url_of(diagnosis)}/readyz").json["lag"] == {"diagnosis-jobs": 0}
+        assert await asyncio.to_thread(diagnosis.stop) == 0
+    assert "Traceback" not in diagnosis.err
+    told = [json.loads(record.value) for record in await _all_of(kafka, topics.name(Topic.PROCESS_EVENTS), 5)]
+    assert [step["status"] for step in told if step["kind"] == "process"] == ["INIT", "RUNNING"]
+    assert [step["status"] for step in told if step["kind"] == "session"] == ["ACTIVE", "SUSPENDED"]
+    assert [step["processId"] for step in told if step["kind"] == "usage"] == [result.process_id]
+
+
+async def _all_of(kafka: EmbeddedKafka, name: str, count: int) -> list[ConsumerRecord]:
+    async def found() -> list[ConsumerRecord]:
+        records = await read_all(kafka.bootstrap_servers, name)
+        assert len(records) >= count
+        return records
+
+    records: list[ConsumerRecord] = await eventually(found, timeout=60)
+    return records

@@ -30,7 +30,8 @@ class Readings:
     many copies to the right partition stand beside it. `job_ids` are those of each trouble on the jobs topic, `storms`
     the troubles that must have one job. `link_problems` has a line for each document whose link is not as it must be,
     `healing_problems` for each that a success or a person has not changed as they should, `ruling_problems` where a
-    tenant's rule was not followed, `store_differences` for each document that is not the topic's.
+    tenant's rule was not followed, `diagnosis_problems` where a job was not answered as it must be, `store_differences`
+    for each document that is not the topic's.
     """
 
     sent: Mapping[str, int]
@@ -44,6 +45,7 @@ class Readings:
     link_problems: tuple[str, ...] = ()
     healing_problems: tuple[str, ...] = ()
     ruling_problems: tuple[str, ...] = ()
+    diagnosis_problems: tuple[str, ...] = ()
     store_differences: tuple[str, ...] = ()
 
 
@@ -136,6 +138,7 @@ def _problems(readings: Readings) -> Iterator[str]:
     yield from readings.link_problems
     yield from readings.healing_problems
     yield from readings.ruling_problems
+    yield from readings.diagnosis_problems
     yield from readings.store_differences
     for storm in sorted(readings.storms):
         jobs = len(readings.job_ids.get(storm, ()))

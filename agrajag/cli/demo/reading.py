@@ -9,14 +9,17 @@ from aiokafka import AIOKafkaConsumer, ConsumerRecord
 
 from agrajag.cli.demo.balance import Trouble, errors_in_documents, identity_of, unanswered
 from agrajag.core.newest import Newest
-from agrajag.model.answers import CheckResult
+from agrajag.model.answers import CheckResult, InboxItem
+from agrajag.model.enums import ProcessStatus
 from agrajag.model.health import ToolHealth
 from agrajag.model.jobs import DiagnosisJob
+from agrajag.model.processes import ProcessEvent
 from agrajag.wire.clients import KafkaConnection
 from agrajag.wire.codec import decode
 from agrajag.wire.dead_letters import ID
 from agrajag.wire.health_records import health_change
 from agrajag.wire.origin import ORIGIN, own_place
+from agrajag.wire.process_records import read_process_record
 from agrajag.wire.topics import Topic, Topics
 
 _POLL_MS = 200
@@ -32,6 +35,8 @@ class Ledger:
             topics.name(Topic.CHECK_RESULTS): self._take_verdict,
             topics.name(Topic.DIAGNOSIS_JOBS): self._take_job,
             topics.name(Topic.HEALTH_CHANGED): self._take_document,
+            topics.name(Topic.PROCESS_EVENTS): self._take_step,
+            topics.name(Topic.INBOX_ITEMS): self._take_item,
         }
         self._letter_places: set[str] = set()
         self.received: Counter[str] = Counter()
@@ -40,6 +45,9 @@ class Ledger:
         self.rule_ids: dict[str, str] = {}
         self.dead_letters: Counter[str] = Counter()
         self.job_ids: dict[Trouble, set[str]] = defaultdict(set)
+        self.jobs_sent: set[str] = set()
+        self.closed: dict[str, ProcessEvent] = {}
+        self.inbox: dict[str, InboxItem] = {}
         self._documents: Newest[str, ToolHealth] = Newest()
 
     @property
@@ -87,6 +95,16 @@ class Ledger:
     def _take_job(self, record: ConsumerRecord) -> None:
         job = decode(DiagnosisJob, record)
         self.job_ids[Trouble(job.tenant_id, job.tool_name, job.error_signature)].add(job.job_id)
+        self.jobs_sent.add(job.job_id)
+
+    def _take_step(self, record: ConsumerRecord) -> None:
+        step = read_process_record(record)
+        if isinstance(step, ProcessEvent) and step.status is ProcessStatus.CLOSED:
+            self.closed[step.job_id] = step
+
+    def _take_item(self, record: ConsumerRecord) -> None:
+        item = decode(InboxItem, record)
+        self.inbox[item.item_id] = item
 
     def _take_document(self, record: ConsumerRecord) -> None:
         self._documents.take(*health_change(record))

@@ -12,6 +12,7 @@ from aiokafka.errors import KafkaError
 
 from agrajag import bootstrap
 from agrajag.cli.demo.balance import Balance, Readings, Trouble, balance
+from agrajag.cli.demo.diagnosing import SECRETS_DIR, VAULT_DIR, Diagnosed, through_diagnosis
 from agrajag.cli.demo.healing import HealingBooks, bundled_healing_steps, through_healing
 from agrajag.cli.demo.links import LinkBooks, bundled_link_steps, through_links
 from agrajag.cli.demo.reading import Follower, Ledger, following
@@ -19,7 +20,7 @@ from agrajag.cli.demo.ruling import RulingBooks, through_ruling
 from agrajag.cli.demo.scenarios import Script, bundled_script
 from agrajag.cli.demo.sending import send
 from agrajag.cli.demo.showing import Counts, health_table, live_counts, progress_console
-from agrajag.cli.local import Plan, local_parts
+from agrajag.cli.local import LocalParts, Plan, local_parts
 from agrajag.cli.tables import result_console
 from agrajag.documents.rule_files import bundled_rules
 from agrajag.errors import TransientError
@@ -29,8 +30,15 @@ _THROUGH_SECONDS = 120.0
 _LINKS_SECONDS = 30.0
 _HEALING_SECONDS = 30.0
 _RULING_SECONDS = 30.0
+_DIAGNOSIS_SECONDS = 60.0
 _STORE_SECONDS = 30.0
-_SETTINGS = {"AGRAJAG_POLICY_ANSWER_ALL": "true", "AGRAJAG_WORKER_TOLD_INTERVAL_SECONDS": "1"}
+_SETTINGS = {
+    "AGRAJAG_POLICY_ANSWER_ALL": "true",
+    "AGRAJAG_WORKER_TOLD_INTERVAL_SECONDS": "1",
+    "AGRAJAG_DIAGNOSIS_PRIVATE_ADDRESSES": "true",
+}
+_OF_MODELS = f"{ENV_PREFIX}MODEL_"
+_DIAGNOSIS = "diagnosis"
 
 Tell = Callable[[str], None]
 
@@ -42,13 +50,22 @@ class _Run:
     links: LinkBooks
     healing: HealingBooks
     ruling: RulingBooks
+    diagnosed: Diagnosed
     sent_twice: int
 
 
 def plan_of_demo(data_dir: Path, environment: Mapping[str, str]) -> Plan:
-    """All parts here, and no setting but the demo's own: it shows the same wherever it runs."""
-    foreign = {name: value for name, value in environment.items() if not name.startswith(ENV_PREFIX)}
-    return Plan(data_dir, kafka=None, mongo_uri=None, environment=foreign | _SETTINGS)
+    """All parts here, and no setting but the demo's own and those of the model: it shows the same wherever it runs."""
+    given = {
+        name: value
+        for name, value in environment.items()
+        if not name.startswith(ENV_PREFIX) or name.startswith(_OF_MODELS)
+    }
+    places = {
+        "AGRAJAG_DIAGNOSIS_SECRETS_DIR": str(data_dir / SECRETS_DIR),
+        "AGRAJAG_DIAGNOSIS_VAULT_DIR": str(data_dir / VAULT_DIR),
+    }
+    return Plan(data_dir, None, None, given | _SETTINGS | places, held_back=frozenset({_DIAGNOSIS}))
 
 
 async def run_demo(plan: Plan, tell: Tell) -> Balance:
@@ -62,7 +79,7 @@ async def run_demo(plan: Plan, tell: Tell) -> Balance:
     async with local_parts(plan, tell) as parts:
         tell(f"started in {time.monotonic() - started:.1f} s")
         try:
-            run = await parts.supervisor.beside(_through(parts.settings, bundled_script(), tell))
+            run = await parts.supervisor.beside(_through(parts, plan.data_dir, bundled_script(), tell))
         except KafkaError as error:
             raise TransientError(f"kafka: {type(error).__name__}: {error}") from error
         _show(run)
@@ -75,17 +92,18 @@ async def run_demo(plan: Plan, tell: Tell) -> Balance:
 def _show(run: _Run) -> None:
     console = result_console()
     console.print(health_table(run.ledger.documents, datetime.now(UTC)))
-    console.print(
-        f"\nsent twice by their producer: {run.sent_twice:,}"
-        f"\nrepublished to their right partition: {run.ledger.republished:,}"
-        f"\n{run.links}"
-        f"\n{run.healing}"
-        f"\n{run.ruling}"
-        f"\n{run.balance.closing_line}"
+    lines = (
+        f"sent twice by their producer: {run.sent_twice:,}",
+        f"republished to their right partition: {run.ledger.republished:,}",
+        *map(str, (run.links, run.healing, run.ruling)),
+        *run.diagnosed.lines,
+        run.balance.closing_line,
     )
+    console.print("\n" + "\n".join(lines))
 
 
-async def _through(settings: Settings, script: Script, tell: Tell) -> _Run:
+async def _through(parts: LocalParts, data_dir: Path, script: Script, tell: Tell) -> _Run:
+    settings = parts.settings
     connection, topics = settings.kafka.connection(), settings.topics.topics()
     records = script.records(datetime.now(UTC))
     sent: Counter[str] = Counter()
@@ -100,6 +118,14 @@ async def _through(settings: Settings, script: Script, tell: Tell) -> _Run:
         steps = bundled_healing_steps()
         healing = await through_healing(connection, topics, follower, steps, tell, _HEALING_SECONDS)
         ruling = await through_ruling(settings, follower, script, sent, tell, _RULING_SECONDS)
+        diagnosed = await through_diagnosis(
+            settings,
+            data_dir,
+            follower,
+            lambda: parts.supervisor.start(*parts.held_back),
+            tell,
+            _DIAGNOSIS_SECONDS,
+        )
         tell("comparing the store with its topic")
         differences = await _store_differences(settings)
         await follower.read_to_end()
@@ -116,9 +142,10 @@ async def _through(settings: Settings, script: Script, tell: Tell) -> _Run:
         link_problems=links.problems,
         healing_problems=healing.problems,
         ruling_problems=ruling.problems,
+        diagnosis_problems=diagnosed.problems,
         store_differences=differences,
     )
-    return _Run(balance(readings), ledger, links, healing, ruling, sent_twice)
+    return _Run(balance(readings), ledger, links, healing, ruling, diagnosed, sent_twice)
 
 
 async def _follow(
