@@ -19,7 +19,7 @@ from agrajag.model.enums import (
     Status,
     Trigger,
 )
-from agrajag.model.health import HealthEntry
+from agrajag.model.health import RECENT_IDS, HealthEntry
 from agrajag.model.jobs import CooldownAdjustment
 from tests.builders import NOW, a_health, a_result
 from tests.core.applying import (
@@ -213,6 +213,16 @@ def test_the_same_record_again_changes_nothing() -> None:
     before = dict(tools.table)
     assert isinstance(tools.take_answer(result, offset=70), Repeat)
     assert tools.table == before
+
+
+def test_the_same_record_again_changes_nothing_long_after_its_job_is_forgotten() -> None:
+    tools = Applying()
+    result = a_result(tools.job(), at=SOON, evidence=OUTAGE)
+    tools.take_answer(result, offset=0)
+    for number in range(1, RECENT_IDS + 1):
+        at = after(minutes=40 * number)
+        tools.answer(tools.job(at=at), at, diagnosis=None, failure=ServiceFailure.NO_RECIPE)
+    assert isinstance(tools.take_answer(result, offset=0), Repeat)
 
 
 def test_the_same_processes_answer_in_another_record_changes_nothing() -> None:

@@ -99,6 +99,23 @@ def test_stale_if_a_diagnosis_is_newer_than_the_evidence() -> None:
     assert tools.health().status is Status.DEGRADED
 
 
+def test_a_diagnosis_of_another_users_own_trouble_makes_nothing_stale() -> None:
+    tools = Applying()
+    bobs, alices = tools.job(user_id="bob"), tools.job(http_status=404)
+    tools.answer(bobs, classification=C.USER_PERMISSION)
+    tools.answer(alices, after(seconds=20), evidence=OUTAGE)
+    assert tools.health().status is Status.DOWN
+
+
+def test_somebody_elses_success_leaves_a_users_permission_and_its_pause() -> None:
+    tools = Applying()
+    job = tools.job()
+    tools.succeed(after(seconds=8), user_id="bob")
+    applied = tools.answer(job, classification=C.USER_PERMISSION, cooldown_adjustments=(adjustment(),))
+    assert (applied.close_reason, applied.applied) == (CloseReason.DONE, True)
+    assert paused(tools) == {("http-5xx", "alice")}
+
+
 def test_an_answer_that_waited_too_long_writes_nothing() -> None:
     tools = Applying()
     job = tools.job()
@@ -336,6 +353,18 @@ def test_a_request_without_a_failing_probe_or_a_reported_error_could_not_be_chec
     assert (applied.human_note or "").startswith("could not be checked")
     assert (tools.health().status, tools.health().last_diagnosis, tools.inbox()) == (Status.OK, None, ())
     assert not paused(tools)
+
+
+@pytest.mark.parametrize("classification", [C.UNCLEAR, C.INTERMITTENT, C.USER_INPUT])
+def test_a_request_whose_probes_all_worked_writes_nothing_but_that_it_works(
+    classification: Classification,
+) -> None:
+    tools = Applying()
+    applied = tools.answer(
+        tools.recheck(), classification=classification, evidence=(USER_WORKS, SYSTEM_WORKS)
+    )
+    assert (applied.verdict, applied.guards) == (C.UNCLEAR, (Guard.ALL_WORKED,))
+    assert (tools.health().status, tools.health().history) == (Status.OK, ())
 
 
 def test_a_request_that_errors_have_joined_is_grounded_in_them() -> None:
