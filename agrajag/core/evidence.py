@@ -14,9 +14,9 @@ from agrajag.model.jobs import Evidence
 _UNAUTHORIZED = 401
 _FORBIDDEN = 403
 _ASKS_FOR_CREDENTIALS = frozenset({_UNAUTHORIZED, _FORBIDDEN})
-_CALLERS_FAULT = range(400, 500)
-_NOBODYS_FAULT = frozenset({402, 404, 408, 410, 429})
-_PASSES = 429
+_REFUSALS = range(400, 500)
+_NO_CALLERS_FAULT = frozenset({402, 404, 408, 410})
+_SAYS_NOTHING_OF_WHO = frozenset({_FORBIDDEN, 429})  # a want of permission, and what passes
 _TWICE = 2
 
 
@@ -24,9 +24,9 @@ class Probed(NamedTuple):
     """When, as whom, the newest probe worked or failed; None where none did.
 
     `broke_for_all_at`: one that was not made with the user's credential failed in a way that is no caller's fault;
-    `breaks` counts those with it as well. `refused_own`: the user's credential was refused, or what they are.
-    `user_failures` counts those as the user, `user_signature` is what the newest of them was called. `ignored`: how
-    many probes were no evidence.
+    `breaks` counts those with it as well. `credential_refused`: the user's was; `refused_own`: something was that may
+    be about who they are. `user_failures` counts those as the user, and `user_signature` is what the newest of them was
+    called. `ignored`: how many probes were no evidence.
     """
 
     user_worked_at: datetime | None = None
@@ -146,10 +146,9 @@ def _is_no_evidence(one: Evidence) -> bool:
 def _is_technical(one: Evidence) -> bool:
     """Whether it failed in a way that no caller brings about: no answer, an unusable one, or an error of the server."""
     code = one.status_code
-    return code is None or code not in _CALLERS_FAULT or (code in _NOBODYS_FAULT and code != _PASSES)
+    return code is None or code not in _REFUSALS or code in _NO_CALLERS_FAULT
 
 
 def _is_refused_own(one: Evidence) -> bool:
-    """Whether it was refused in a way that may be about who asked, and is no want of a permission."""
-    code = one.status_code
-    return code in _CALLERS_FAULT and code not in _NOBODYS_FAULT and code != _FORBIDDEN
+    """Whether the user was refused in a way that may be about their own account."""
+    return one.had_credentials and not _is_technical(one) and one.status_code not in _SAYS_NOTHING_OF_WHO
