@@ -60,6 +60,12 @@ def anonymous(outcome: ProbeOutcome) -> ProbeOutcome:
             id="nobody had credentials",
         ),
         pytest.param(
+            (fails(USER, "http-401", 401), anonymous(fails(SYSTEM, "http-401", 401))),
+            {},
+            OWN,
+            id="only the user's credential was tried",
+        ),
+        pytest.param(
             (fails(USER), anonymous(fails(SYSTEM, "http-401", 401))), {}, UNCLEAR, id="only the user tells"
         ),
         pytest.param(

@@ -354,7 +354,11 @@ async def test_a_failure_that_the_models_own_input_brought_about_is_asked_again_
     probes = ScriptedProbes({USER: [fails(USER), works(USER)], SYSTEM: [works(SYSTEM)]})
     async with ScriptedModel([calls(as_user(sampleInput={"q": "'"})), saying(BROKEN)]) as server:
         ran = await diagnosed(probes, server)
-    assert [request.sample_input for request in probes.requests] == [{"q": "'"}, None, None]
+    assert [(request.identity, request.sample_input) for request in probes.requests] == [
+        (USER, {"q": "'"}),
+        (USER, None),
+        (SYSTEM, None),
+    ]
     assert ran.classification is Classification.UNCLEAR
 
 
