@@ -96,6 +96,15 @@ def test_the_highest_revision_of_a_document_counts_whatever_arrives_last() -> No
     assert ledger.documents[KEY.decode()].counters.errors == 3
 
 
+def test_whoever_holds_the_documents_sees_them_change() -> None:
+    ledger = ledger_of()
+    held = ledger.documents
+    ledger.take(document(1, revision=1))
+    assert held[KEY.decode()].revision == 1
+    ledger.take(document(1, revision=2))
+    assert held[KEY.decode()].revision == 2
+
+
 def test_a_document_that_is_gone_comes_back_by_a_higher_revision_only() -> None:
     tombstone = Received(
         None, KEY, topic=TOPICS.name(Topic.HEALTH_CHANGED), headers=[(REVISION_HEADER, b"3")]

@@ -26,7 +26,7 @@ _POLL_MS = 200
 
 
 class Ledger:
-    """What was read so far, each record once. Only `take` changes it."""
+    """What was read so far, each record once. Only `take` changes it, and whoever holds a part of it sees that."""
 
     def __init__(self, topics: Topics) -> None:
         self._entries = {
@@ -48,7 +48,8 @@ class Ledger:
         self.jobs_sent: set[str] = set()
         self.closed: dict[str, ProcessEvent] = {}
         self.inbox: dict[str, InboxItem] = {}
-        self._documents: Newest[str, ToolHealth] = Newest()
+        self.documents: dict[str, ToolHealth] = {}
+        self._newest: Newest[str, ToolHealth] = Newest()
 
     @property
     def topic_names(self) -> tuple[str, ...]:
@@ -59,11 +60,6 @@ class Ledger:
     def jobs(self) -> int:
         """How many diagnosis jobs there are; the same job sent again is one."""
         return sum(map(len, self.job_ids.values()))
-
-    @property
-    def documents(self) -> dict[str, ToolHealth]:
-        """The health documents that stand, by key."""
-        return {standing.key: standing.value for standing in self._documents}
 
     def take(self, record: ConsumerRecord) -> None:
         """Enter one record of one of the topics."""
@@ -107,7 +103,13 @@ class Ledger:
         self.inbox[item.item_id] = item
 
     def _take_document(self, record: ConsumerRecord) -> None:
-        self._documents.take(*health_change(record))
+        change = health_change(record)
+        if not self._newest.take(*change):
+            return
+        if change.health is None:
+            self.documents.pop(change.key, None)
+        else:
+            self.documents[change.key] = change.health
 
 
 class Follower:
