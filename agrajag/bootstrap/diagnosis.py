@@ -17,7 +17,7 @@ from agrajag.bootstrap.stopping import run_until_stopped
 from agrajag.errors import PermanentError, TransientError
 from agrajag.monitor.pulse import Pulse
 from agrajag.settings import Settings
-from agrajag.wire.membership import refuse_wrong_setup
+from agrajag.wire.membership import Group, refuse_wrong_setup
 from agrajag.wire.outage import Outage
 from agrajag.wire.topics import Topic
 
@@ -43,10 +43,11 @@ def run_diagnosis(settings: Settings) -> int:
         extra("diagnosis"),
         monitored(settings.monitor, settings.monitor.diagnosis_port) as pulse,
     ):
-        return run_until_stopped(_diagnosing(settings, pulse))
+        return run_until_stopped(diagnosing(settings, pulse))
 
 
-async def _diagnosing(settings: Settings, pulse: Pulse) -> None:
+async def diagnosing(settings: Settings, pulse: Pulse, session_timeout_seconds: float = 10.0) -> None:
+    """A diagnosis until it is cancelled. One that dies keeps its partitions for the session timeout."""
     from agrajag.documents.live import LiveDocuments
     from agrajag.monitor.members import MemberVitals
     from agrajag.service.attempts import AttemptBounds, Attempts
@@ -67,7 +68,13 @@ async def _diagnosing(settings: Settings, pulse: Pulse) -> None:
         attempts = Attempts(connection, topics, sender, documents, bounds)
         engines = await _engines(settings, documents, view, sender, ends)
         worker = ServiceWorker(
-            connection, topics, engines, attempts, sender, bounds=WorkerBounds(at_once=own.concurrent_runs)
+            connection,
+            topics,
+            engines,
+            attempts,
+            sender,
+            bounds=WorkerBounds(at_once=own.concurrent_runs),
+            group=Group(f"{topics.prefix}.diagnosis", session_timeout_seconds),
         )
         ends.push_async_callback(_closed, attempts)  # once nothing of it runs any more
         watching = asyncio.create_task(vitals.watch())
