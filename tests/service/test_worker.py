@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable
 
 import pytest
+from structlog.testing import capture_logs
 
 from agrajag.embedded import EmbeddedKafka
 from agrajag.errors import ConfigError
@@ -182,6 +183,19 @@ async def test_a_worker_does_not_start_without_its_topics(
     with pytest.raises(ConfigError, match="diagnosis-jobs"):
         async with a_worker(connection, Topics(topic_prefix, partitions=4), Scripted()) as worker:
             await asyncio.wait([worker], timeout=30.0)
+
+
+async def test_a_group_that_the_broker_does_not_let_us_join_is_told_and_not_waited_for_in_silence(
+    connection: KafkaConnection, topics: Topics
+) -> None:
+    with capture_logs() as logs:
+        async with a_worker(connection, topics, Scripted(), session_timeout_seconds=0.5):
+            await eventually(
+                lambda: any(
+                    "InvalidSessionTimeout" in str(entry) for entry in logs if "_waits" in entry["event"]
+                ),
+                timeout=30.0,
+            )
 
 
 @pytest.mark.slow  # a broker of its own that is killed and started again
