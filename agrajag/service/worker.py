@@ -7,7 +7,6 @@ are cut. If the brokers are away, reading and answers wait.
 """
 
 import asyncio
-import time
 from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -16,23 +15,22 @@ from functools import partial
 
 import structlog
 from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener, TopicPartition
-from aiokafka.errors import CommitFailedError, IllegalStateError, KafkaError
+from aiokafka.errors import IllegalStateError, KafkaError
 
 from agrajag.errors import TransientError
 from agrajag.metrics import (
-    COMMITS,
     EVENTS,
     SERVICE_ARRIVALS,
     SERVICE_CUTS,
     SERVICE_LANES,
     SERVICE_QUEUED,
     SERVICE_UNCOMMITTED,
-    Result,
 )
 from agrajag.monitor.members import Progress
 from agrajag.service.answering import Again, Answering
 from agrajag.service.attempts import Attempts, utc_now
 from agrajag.service.backlog import Backlog
+from agrajag.service.commits import Commits
 from agrajag.service.engine import AnyEngine
 from agrajag.service.intake import Duty, Unreadable, Work, lane_and_id, read_job
 from agrajag.service.lanes import Entry, Place
@@ -95,15 +93,18 @@ class ServiceWorker(ConsumerRebalanceListener):  # type: ignore[misc]
         self._tasks: dict[Entry[Duty], asyncio.Task[Again | None]] = {}
         self._outage = Outage("diagnosis", "kafka")
         self._consumer: AIOKafkaConsumer | None = None
-        self._committed: dict[int, int] = {}
+        self._commits = Commits(topics.name(_JOBS))
         self._moved = asyncio.Event()  # set when a job has ended
         self._alarm: asyncio.TimerHandle | None = None
         self._broken: BaseException | None = None
         self._ending = False
         self.has_assignment = False
         """False while the group decides who has which partitions."""
-        self.committed_at: float | None = None
+
+    @property
+    def committed_at(self) -> float | None:
         """When offsets were last committed, in seconds of the monotonic clock."""
+        return self._commits.last_at
 
     @property
     def broker_is_away(self) -> bool:
@@ -152,7 +153,7 @@ class ServiceWorker(ConsumerRebalanceListener):  # type: ignore[misc]
 
     async def on_partitions_assigned(self, assigned: Collection[TopicPartition]) -> None:
         """Goes on where these partitions were committed, and cuts the jobs that are somebody else's now."""
-        self._committed = {}
+        self._commits.forget()
         for entry in self._backlog.take([place.partition for place in assigned]):
             self._tasks[entry].cancel()
         self.has_assignment = True
@@ -278,30 +279,12 @@ class ServiceWorker(ConsumerRebalanceListener):  # type: ignore[misc]
 
     def _forget(self) -> None:
         self.has_assignment = False
-        self._committed = {}
+        self._commits.forget()
         self._backlog.lost()
 
     async def _commit(self, timeout_seconds: float) -> None:
-        """Commits what is answered. That the group has moved on is no error: the next owner answers it again."""
-        due = {
-            p: offset for p, offset in self._backlog.committable().items() if self._committed.get(p) != offset
-        }
-        if not due or self._consumer is None:
-            return
-        name = self._topics.name(_JOBS)
-        with kafka_errors("committing jobs"):
-            try:
-                async with asyncio.timeout(timeout_seconds):
-                    await self._consumer.commit(
-                        {TopicPartition(name, p): offset for p, offset in due.items()}
-                    )
-            except (CommitFailedError, IllegalStateError) as error:
-                COMMITS.labels(Result.FAILED).inc()
-                log.info("diagnosis_commit_refused", reason=type(error).__name__)
-            else:
-                COMMITS.labels(Result.DONE).inc()
-                self.committed_at = time.monotonic()
-        self._committed |= due
+        if self._consumer is not None:
+            await self._commits.carry_out(self._consumer, self._backlog.committable(), timeout_seconds)
 
 
 def _seek_back(consumer: AIOKafkaConsumer, place: TopicPartition, offset: int) -> None:
