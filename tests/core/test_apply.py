@@ -186,6 +186,13 @@ def test_an_answer_for_one_users_credential_answers_for_nobody_else() -> None:
     assert tools.send(after(minutes=1), http_status=401, user_id="bob").outcome is Outcome.ENQUEUED
 
 
+def test_an_answer_about_one_user_answers_them_whatever_they_met_and_nobody_else() -> None:
+    tools = Applying()
+    tools.answer(tools.job(), classification=C.USER_PERMISSION)
+    assert tools.send(after(minutes=1), http_status=503).outcome is Outcome.ALREADY_DIAGNOSED
+    assert tools.send(after(minutes=1), http_status=503, user_id="bob").outcome is Outcome.ENQUEUED
+
+
 def test_a_pause_claimed_for_everybody_becomes_that_of_the_user_whose_own_it_is() -> None:
     tools = Applying()
     tools.answer(tools.job(), classification=C.USER_SPECIFIC_TECHNICAL, evidence=(USER_FAILS, SYSTEM_WORKS))

@@ -264,6 +264,8 @@ def test_a_verdict_that_fits_its_probes_stands(
         (C.USER_SPECIFIC_TECHNICAL, (USER_BREAKS,)),
         (C.USER_SPECIFIC_TECHNICAL, (USER_BREAKS, SYSTEM_WORKS)),
         (C.USER_SPECIFIC_TECHNICAL, (USER_FAILS.with_changes(had_credentials=False),)),
+        (C.USER_SPECIFIC_TECHNICAL, (USER_FAILS.with_changes(had_credentials=False, status_code=None),)),
+        (C.USER_SPECIFIC_TECHNICAL, (USER_BREAKS, USER_BREAKS)),
         (C.USER_SPECIFIC_TECHNICAL, (USER_BREAKS.with_changes(status_code=403), SYSTEM_WORKS)),
         (C.USER_SPECIFIC_TECHNICAL, (USER_BREAKS.with_changes(status_code=429), SYSTEM_WORKS)),
         (C.USER_SPECIFIC_TECHNICAL, (SYSTEM_WORKS,)),
