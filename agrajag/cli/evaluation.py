@@ -10,7 +10,6 @@ from rich.table import Table
 from agrajag.cli.interrupt import run_interruptibly
 from agrajag.cli.tables import plain_table, result_console
 from agrajag.cli.telling import tell
-from agrajag.core.redact import redacted_line
 
 if TYPE_CHECKING:
     from agrajag.diagnosis.evaluation.report import EngineReport
@@ -78,6 +77,8 @@ def figures_table(found: "Mapping[str, EngineReport]") -> Table:
 
 def worst_table(worst: "Sequence[Ran]") -> Table:
     """What was expected, and what came instead."""
+    from agrajag.core.redact import redacted_line
+
     table = plain_table(["scenario", "grade", "expected", "came", "why"])
     for ran in worst:
         expected = ran.scenario.expect
