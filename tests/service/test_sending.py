@@ -60,6 +60,7 @@ async def test_a_record_that_no_broker_takes_is_refused_and_harms_no_other(
     assert values.count(b"after") == 6
 
 
+@pytest.mark.slow  # a broker of its own that is killed and started again
 async def test_brokers_that_are_away_are_a_passing_error_and_the_same_may_be_sent_again(
     own_kafka: Callable[[], EmbeddedKafka], topic_prefix: str
 ) -> None:
