@@ -102,7 +102,11 @@ def _all_fail(failed: Sequence[Probe], system: Probe | None) -> tuple[Classifica
         return Classification.INTERMITTENT, "It limits how often it may be called."
     if system is None and failed[0].status in (401, 403):
         return Classification.UNCLEAR, "Nothing tells how others fare."
-    return Classification.TECHNICALLY_BROKEN, f"It fails for everybody. {failed[0].text[:200]}"
+    until = _UNTIL.search(failed[0].text)
+    note = (
+        f"It fails for everybody until {until[1]}" if until else f"It fails for everybody: {failed[0].text}"
+    )
+    return Classification.TECHNICALLY_BROKEN, note
 
 
 def _answer(prompt: str, classification: Classification, note: str) -> str:

@@ -43,7 +43,9 @@ class McpTool:
         async with (
             app.router.lifespan_context(app),
             LoopbackServer(self._answer) as door,
-            httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url=door.url) as client,
+            httpx2.AsyncClient(
+                transport=httpx2.ASGITransport(app), base_url=door.url, trust_env=False
+            ) as client,
         ):
             self._client = client
             yield door

@@ -11,8 +11,10 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import TextContent
 
 from agrajag.diagnosis.evaluation.mcp_tool import McpTool
+from agrajag.diagnosis.evaluation.running import EvaluationBounds
 from agrajag.diagnosis.evaluation.scenario import ToolPart
-from agrajag.diagnosis.evaluation.tool import Credentials, HttpTool
+from agrajag.diagnosis.evaluation.tool import ClosedPort, Credentials, HttpTool
+from tests.diagnosis.evaluation.scenarios import a_scenario
 
 SECRETS = Credentials(user="secret-of-alice", system="secret-of-all")
 USER = {"authorization": "Bearer secret-of-alice"}
@@ -81,6 +83,26 @@ async def test_a_flood_ends_with_its_reader() -> None:
         async for chunk in response.aiter_raw():
             assert set(chunk) == {ord(" ")}
             break
+
+
+async def test_a_port_may_be_closed_and_a_tool_may_speak_no_tls() -> None:
+    async with (
+        ClosedPort() as nobody,
+        http(anyone=[{"status": 200}]).serve() as server,
+        httpx2.AsyncClient(timeout=20) as client,
+    ):
+        with pytest.raises(httpx2.ConnectError):
+            await client.get(f"http://{nobody.address}/")
+        with pytest.raises((httpx2.ConnectError, httpx2.RemoteProtocolError)):
+            await client.get(f"https://{server.address}/")
+
+
+def test_only_a_tool_that_hangs_is_given_little_time() -> None:
+    bounds = EvaluationBounds(hang_seconds=1, probe_seconds=20)
+    hanging = a_scenario(server={"user": [{"instead": "hang"}], "anyone": [{"status": 500}]})
+
+    assert bounds.probe(hanging) == 1
+    assert bounds.probe(a_scenario()) == bounds.probe(a_scenario(server=None, target=None)) == 20
 
 
 async def test_an_answer_takes_its_time() -> None:
