@@ -26,6 +26,7 @@ from agrajag.diagnosis.evaluation.scenario import (
     HealthPart,
     JobPart,
     Scenario,
+    ToolPart,
 )
 from agrajag.documents.rule_files import bundled_rules
 from agrajag.errors import ConfigError
@@ -69,6 +70,14 @@ def case_of(scenario: Scenario, at: datetime) -> Case:
             if job.job_id == job_id:
                 return Case(scenario, job, entries, at)
     raise ConfigError(f"scenario {scenario.id}: Layer 1 begins no diagnosis for it")
+
+
+def script_of(scenario: Scenario, at: datetime) -> ToolPart | None:
+    """How the tool behaves, with all times filled in; None where it has no server."""
+    if scenario.server is None:
+        return None
+    written = orjson.loads(scenario.server.model_dump_json(by_alias=True, exclude_none=True))
+    return ToolPart.model_validate_json(orjson.dumps(filled(written, at)))
 
 
 def scope_id(scope: Scope, job: JobPart) -> str:

@@ -23,11 +23,11 @@ from agrajag.core.verdicts import Arrival
 from agrajag.diagnosis.addresses import AddressRules
 from agrajag.diagnosis.credentials import CredentialStore, FileVault
 from agrajag.diagnosis.engine import AgrajagEngine, EngineBounds, ModelChoice
-from agrajag.diagnosis.evaluation.case import POLICY, Case, case_of, filled
+from agrajag.diagnosis.evaluation.case import POLICY, Case, case_of, filled, script_of
 from agrajag.diagnosis.evaluation.documents import CaseDocuments
 from agrajag.diagnosis.evaluation.judging import Aftermath, Judgement, judged
 from agrajag.diagnosis.evaluation.mcp_tool import McpTool
-from agrajag.diagnosis.evaluation.scenario import TENANT, USER, Scenario
+from agrajag.diagnosis.evaluation.scenario import TENANT, USER, Scenario, ToolPart
 from agrajag.diagnosis.evaluation.tool import ClosedPort, Credentials, HttpTool, RunningTool
 from agrajag.diagnosis.http_target import HttpAdapter
 from agrajag.diagnosis.mcp_target import McpAdapter
@@ -119,7 +119,7 @@ class ScenarioRunner:
         case = case_of(scenario, datetime.now(UTC))
         books = _Books()
         with tempfile.TemporaryDirectory(prefix="agrajag-eval-") as directory:
-            async with _served(scenario) as (tool, credentials):
+            async with _served(case) as (tool, credentials):
                 _write_credentials(scenario, credentials, Path(directory))
                 engine = self._engine(case, tool, Path(directory))
                 result = await engine.run(case.job, self._service_run(case, books))
@@ -172,24 +172,27 @@ class ScenarioRunner:
 
 
 @asynccontextmanager
-async def _served(scenario: Scenario) -> AsyncIterator[tuple[RunningTool | None, Credentials]]:
+async def _served(case: Case) -> AsyncIterator[tuple[RunningTool | None, Credentials]]:
     """The scenario's tool, if it has a server, and by what it knows its callers."""
+    scenario = case.scenario
     credentials = Credentials(
         user=derived_id("token", scenario.id, "user"), system=derived_id("token", scenario.id, "system")
     )
-    if scenario.server is None:
+    script = script_of(scenario, case.at)
+    if script is None:
         yield None, credentials
         return
-    async with _server(scenario, credentials) as tool:
+    async with _server(script, scenario.job.tool, credentials) as tool:
         yield tool, credentials
 
 
-def _server(scenario: Scenario, credentials: Credentials) -> AbstractAsyncContextManager[RunningTool]:
-    script = scenario.server
-    if script is None or not script.listens:
+def _server(
+    script: ToolPart, tool_name: str, credentials: Credentials
+) -> AbstractAsyncContextManager[RunningTool]:
+    if not script.listens:
         return ClosedPort()
     if script.kind == "mcp":
-        return McpTool(script, scenario.job.tool, credentials).serve()
+        return McpTool(script, tool_name, credentials).serve()
     return HttpTool(script, credentials).serve()
 
 

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from agrajag.diagnosis.evaluation.case import case_of, filled
+from agrajag.diagnosis.evaluation.case import case_of, filled, script_of
 from agrajag.diagnosis.evaluation.reading import bundled_scenarios
 from agrajag.diagnosis.evaluation.scenario import Scenario
 from agrajag.errors import ConfigError
@@ -77,3 +77,13 @@ def test_names_are_filled_in_wherever_they_stand() -> None:
         "end": "2026-05-23T13:30+00:00",
         "other": "$5",
     }
+
+
+def test_a_tool_says_when_its_maintenance_ends() -> None:
+    scenario = a_scenario(server={"anyone": [{"status": 503, "body": {"until": "$end"}}]})
+
+    script = script_of(scenario, NOW)
+
+    assert script is not None
+    assert script.answers_to(None)[0].body == {"until": "2026-05-23T13:30+00:00"}
+    assert script_of(a_scenario(server=None, target=None), NOW) is None
