@@ -4,18 +4,23 @@ import difflib
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from agrajag.bootstrap.diagnosis import declared_models
 from agrajag.bootstrap.extras import extra
 from agrajag.errors import ConfigError
+from agrajag.settings import Settings
 
 if TYPE_CHECKING:
     from agrajag.diagnosis.evaluation.report import EngineReport
     from agrajag.diagnosis.evaluation.scenario import Scenario
 
 
-async def run_evaluation(engines: Collection[str], only: Collection[str]) -> "Mapping[str, EngineReport]":
+async def run_evaluation(
+    settings: Settings, engines: Collection[str], only: Collection[str]
+) -> "Mapping[str, EngineReport]":
     """What came of the scenarios with each engine; of all that there are where none is named.
 
-    Raises ConfigError for an engine or a scenario that does not exist.
+    The real model is that of the settings, where they have a key. Raises ConfigError for an engine or a scenario that
+    does not exist, and for the real model without a key.
     """
     with extra("diagnosis"):
         from agrajag.diagnosis.evaluation.evaluate import EngineName, Plan, evaluate
@@ -27,9 +32,14 @@ async def run_evaluation(engines: Collection[str], only: Collection[str]) -> "Ma
     recipe = bundled_recipe(SERVICE_TYPE)
     if recipe is None:
         raise ConfigError(f"recipe {SERVICE_TYPE}: is not bundled")
-    usual = [EngineName.RULE_BASED, EngineName.SCRIPTED_MODEL, EngineName.HOSTILE_MODEL]
+    real = declared_models(settings).by_name[settings.model.name]
+    has_key = bool((real.api_key or "").strip())
+    usual = [name for name in EngineName if has_key or name is not EngineName.REAL_MODEL]
     chosen = [EngineName(_known(name, list(EngineName), "engine")) for name in engines] or usual
-    plan = Plan(_chosen(bundled_scenarios(), only), list(dict.fromkeys(chosen)), recipe)
+    if EngineName.REAL_MODEL in chosen and not has_key:
+        raise ConfigError("engine realModel: AGRAJAG_MODEL_API_KEY is not set")
+    scenarios = _chosen(bundled_scenarios(), only)
+    plan = Plan(scenarios, list(dict.fromkeys(chosen)), recipe, real=real, prices=real.prices)
     return {engine.value: reported(rans) for engine, rans in (await evaluate(plan)).items()}
 
 

@@ -28,15 +28,17 @@ def evaluate(
 ) -> None:
     """Measure the diagnosis by scenarios: each with a tool that really runs on this machine and behaves as told.
 
-    Needs neither Kafka nor a store. Ends with 1 if any answer would do harm or any scenario was skipped.
+    Needs neither Kafka nor a store. Ends with 1 if any answer would do harm or any scenario was skipped. With a key
+    (AGRAJAG_MODEL_API_KEY) the real model is measured as well, which costs money.
 
     Example: agrajag eval --engine ruleBased --only expired-token
     """
     from agrajag import bootstrap
     from agrajag.cli.start import log_for_a_person
+    from agrajag.settings import load_settings
 
     log_for_a_person()
-    found = run_interruptibly(bootstrap.run_evaluation(engine or (), only or ()), tell)
+    found = run_interruptibly(bootstrap.run_evaluation(load_settings(), engine or (), only or ()), tell)
     if found is None:
         raise typer.Exit(1)
     if json:

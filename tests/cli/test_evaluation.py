@@ -11,6 +11,7 @@ from agrajag.diagnosis.evaluation.judging import Grade, Judgement
 from agrajag.diagnosis.evaluation.report import EngineReport, reported
 from agrajag.diagnosis.evaluation.running import Ran
 from agrajag.errors import ConfigError
+from agrajag.settings import Settings
 from tests.cli.programs import agrajag
 from tests.diagnosis.evaluation.scenarios import a_scenario
 
@@ -42,6 +43,7 @@ def test_one_scenario_with_one_engine_is_told_as_json() -> None:
     ("engines", "only", "told"),
     [
         (["rulebased"], [], "engine 'rulebased': there is none; there are ruleBased"),
+        (["realModel"], [], "engine realModel: AGRAJAG_MODEL_API_KEY is not set"),
         ([], ["expired-tokens"], "scenario 'expired-tokens': there is none; there are expired-token"),
     ],
 )
@@ -49,7 +51,7 @@ async def test_what_does_not_exist_is_told_with_what_is_near(
     engines: list[str], only: list[str], told: str
 ) -> None:
     with pytest.raises(ConfigError) as refused:
-        await run_evaluation(engines, only)
+        await run_evaluation(Settings(), engines, only)
 
     assert refused.value.problems[0].startswith(told)
 
