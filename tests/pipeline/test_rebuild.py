@@ -1,6 +1,7 @@
 """`agrajag tables rebuild` on a real Kafka: a lost table, and more partitions."""
 
 import asyncio
+import signal
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -53,7 +54,7 @@ async def program(settings: dict[str, str], *arguments: str) -> "CompletedProces
 
 
 async def stopped(process: Any) -> int:
-    process.terminate()
+    process.send_signal(signal.SIGTERM)
     return await asyncio.to_thread(process.wait, 30)
 
 
