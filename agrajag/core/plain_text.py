@@ -20,7 +20,8 @@ _REMOVED = "[link removed]"
 
 def plain_text(text: str, limit: int) -> str:
     """The text on one line without tags and links, redacted; at most `limit` characters."""
-    seen = "".join(sign if sign.isprintable() else " " for sign in text[:_MOST_READ])
+    seen = "".join(sign if sign.isprintable() or sign == "\n" else " " for sign in text.replace("\r\n", "\n"))
+    seen = redacted_line(seen, _MOST_READ)  # while its tags and lines still tell a secret
     seen = _MARKDOWN_LINK.sub(r"\1", seen)
     while (untagged := _TAG.sub(" ", seen)) != seen:
         seen = untagged

@@ -12,6 +12,7 @@ from agrajag.diagnosis.answer import NO_NOTE, diagnosis_in, fallback
 from agrajag.model.enums import Classification, Scope
 from agrajag.model.jobs import Diagnosis
 from tests.builders import NOW, a_job
+from tests.core.secrets import PLANTED, Planted
 
 JOB = a_job()
 GOOD: dict[str, Any] = {
@@ -142,6 +143,14 @@ def test_a_note_that_is_none_says_so(value: object) -> None:
 )
 def test_a_note_is_plain_text(written: str, shown: str) -> None:
     assert answered(humanNote=written).human_note == shown
+
+
+@pytest.mark.parametrize("planted", PLANTED, ids=lambda planted: planted.kind)
+def test_a_secret_is_known_before_its_markup_and_its_lines_are_gone(planted: Planted) -> None:
+    """What marks a secret as one may be the very tag or line break that a note is to be without."""
+    diagnosis = diagnosis_in([json.dumps({"humanNote": f"It says: {planted.leaking}"})], a_job(), NOW)
+    assert diagnosis is not None
+    assert " ".join(planted.secret.split()) not in diagnosis.human_note
 
 
 def test_a_hint_is_for_what_is_the_users_own_only() -> None:
