@@ -22,6 +22,9 @@ SYSTEM_OWNER = "_system"
 
 MAX_OBSERVATION = 2_000
 
+TRIED_AGAIN = "tried again"
+"""The reason of a process whose job goes on as the process of another attempt."""
+
 Reason = Annotated[str, StringConstraints(max_length=200)]
 
 
@@ -29,7 +32,8 @@ class ProcessEvent(WireModel):
     """One step in the life of a process (spec agrajag §5.1). A step of a process id and status is the same each time.
 
     CLOSED says what became of the answer: `applied`, or `reason` why not. `human_note` and `user_action_hint` are the
-    answer's own, for the parent that waits for it (spec agrajag §11).
+    answer's own, for the parent that waits for it (spec agrajag §11). A process whose job is tried again is CLOSED as
+    STALE and TRIED_AGAIN.
     """
 
     kind: Literal["process"] = "process"
@@ -49,6 +53,11 @@ class ProcessEvent(WireModel):
     originating_user_id: Id | None = None
     parent_process_id: Id | None = None
     at: Time
+
+    @property
+    def is_superseded(self) -> bool:
+        """Whether another attempt follows at the same job, which has not ended with this process."""
+        return self.close_reason is CloseReason.STALE and self.reason == TRIED_AGAIN
 
 
 class SessionEvent(WireModel):

@@ -145,7 +145,7 @@ class Answering:
         """What was used was used; but nobody waits long for that to be written."""
         with suppress(TransientError, PermanentError, TimeoutError):
             async with asyncio.timeout(_TELL_CUT_SECONDS):
-                await self._attempts.ended(work.engine, work.job, run, None)
+                await self._attempts.cut(work.job, run)
 
     async def _end(self, work: Work, run: ServiceRun, outcome: WireModel | ServiceFailure) -> None:
         """Sends the answer, or in place of one that cannot be sent a failed one, and tells what was used."""

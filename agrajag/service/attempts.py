@@ -19,7 +19,7 @@ from agrajag.errors import PermanentError, TransientError
 from agrajag.metrics import RECIPES_UNUSABLE
 from agrajag.model.enums import CloseReason, ProcessStatus, ServiceFailure, Trigger
 from agrajag.model.jobs import ServiceJob
-from agrajag.model.processes import ProcessEvent, ProcessRecord, RunUsage, SessionEvent
+from agrajag.model.processes import TRIED_AGAIN, ProcessEvent, ProcessRecord, RunUsage, SessionEvent
 from agrajag.model.wire_model import WireModel
 from agrajag.service.audit import ProcessAudit
 from agrajag.service.day_budgets import DayBudgets
@@ -113,19 +113,41 @@ class Attempts:
     ) -> None:
         """Tell what the attempt has used and, of an engine that closes its processes itself, that it is DONE.
 
-        Without an `output` the job is tried again, and the process stays open for whoever waits for the job. A run that
+        Without an `output` another attempt follows, and the process is closed as one that was tried again. A run that
         never began is closed all the same; without a run there is nothing to tell. Raises as `begin`; called again, it
         tells the same.
         """
         if run is None:
             return
+        if output is None:
+            await self._tell(job, run, CloseReason.STALE, TRIED_AGAIN)
+        else:
+            await self._tell(job, run, CloseReason.DONE if engine.closes_itself else None)
+
+    async def cut(self, job: ServiceJob, run: ServiceRun) -> None:
+        """Tell what the attempt has used whose job is left to whoever has it next. Raises as `begin`.
+
+        They make the first attempt, under the same process if that was this one; any other one is closed.
+        """
+        if run.attempt == 1:
+            await self._tell(job, run)
+        else:
+            await self._tell(job, run, CloseReason.STALE, TRIED_AGAIN)
+
+    async def _tell(
+        self,
+        job: ServiceJob,
+        run: ServiceRun,
+        close_reason: CloseReason | None = None,
+        reason: str | None = None,
+    ) -> None:
         now = self._clock()
         records: list[ProcessRecord] = []
         if (used := self._used.get(run.process_id)) is not None:
             self._budgets.hear(used, now)
             records.append(used)
-        if engine.closes_itself and output is not None:
-            records.append(_step(job, run, ProcessStatus.CLOSED, now, CloseReason.DONE))
+        if close_reason is not None:
+            records.append(_step(job, run, ProcessStatus.CLOSED, now, close_reason, reason))
         self._sessions.release(run.session_id, run.process_id, now)
         await self._records.write(*records)
         self._used.pop(run.process_id, None)
@@ -217,6 +239,7 @@ def _step(
     status: ProcessStatus,
     at: datetime,
     close_reason: CloseReason | None = None,
+    reason: str | None = None,
 ) -> ProcessEvent:
     """A step of the process; only who asked for it is its parent (spec agrajag §9, §11)."""
     asked = job.trigger is Trigger.USER_REQUEST
@@ -229,6 +252,7 @@ def _step(
         service_name=job.service_type,
         status=status,
         close_reason=close_reason,
+        reason=reason,
         originating_user_id=job.originating_user_id,
         parent_process_id=job.originating_process_id if asked else None,
         at=at,

@@ -30,14 +30,16 @@ from agrajag.store.guarded import GuardedCollection, Write
 
 KEPT_FOR = timedelta(days=30)
 
-_STEPS = {status: number for number, status in enumerate(ProcessStatus, 1)}
+_STEPS = {ProcessStatus.INIT: 1, ProcessStatus.RUNNING: 2, ProcessStatus.CLOSED: 4}
+_SUPERSEDED_STEP = 3  # a process that was tried again may after a crash be the one that answers
 _LAST = datetime.max.replace(tzinfo=UTC) - KEPT_FOR
 _EXPIRY_INDEX = IndexModel([("expiresAt", ASCENDING)], expireAfterSeconds=0)
 
 
 def process_write(event: ProcessEvent) -> Write:
     """The process under `tenant|process`, as of this step. Raises InputError as `to_bson` does."""
-    return Write(process_key(event.tenant_id, event.process_id), _STEPS[event.status], _expiring(event))
+    step = _SUPERSEDED_STEP if event.is_superseded else _STEPS[event.status]
+    return Write(process_key(event.tenant_id, event.process_id), step, _expiring(event))
 
 
 def session_write(event: SessionEvent) -> Write:

@@ -41,6 +41,10 @@ _TYPES: Mapping[type[object], EventType] = MappingProxyType(
 def process_record_id(record: ProcessRecord) -> str:
     """What names a record: the same for a repeat, and for no other record."""
     match record:
+        case ProcessEvent(
+            is_superseded=True
+        ):  # after a crash the same process may begin again, and really end
+            return f"{record.process_id}:{record.status}:tried-again"
         case ProcessEvent():
             return f"{record.process_id}:{record.status}"
         case SessionEvent():
@@ -94,9 +98,10 @@ async def past_process_records(
 async def closing_of(
     connection: KafkaConnection, topics: Topics, job_id: str, since: datetime
 ) -> ProcessEvent:
-    """The CLOSED of the job's process, once it is on the topic; one that is older than `since` is not found.
+    """The CLOSED that ends the job, once it is on the topic; one that is older than `since` is not found.
 
-    Waits until then, or until it is cancelled. Raises TransientError or PermanentError.
+    A process that was closed because its job is tried again ends no job. Waits until then, or until it is cancelled.
+    Raises TransientError or PermanentError.
     """
     named = job_id.encode()
     async with aclosing(follow(connection, topics.name(Topic.PROCESS_EVENTS), since)) as following:
@@ -114,4 +119,4 @@ async def closing_of(
 def _closes(event: ProcessRecord, job_id: str) -> TypeGuard[ProcessEvent]:
     if not isinstance(event, ProcessEvent):
         return False
-    return event.job_id == job_id and event.status is ProcessStatus.CLOSED
+    return event.job_id == job_id and event.status is ProcessStatus.CLOSED and not event.is_superseded

@@ -10,7 +10,7 @@ from structlog.testing import capture_logs
 
 from agrajag.errors import PermanentError
 from agrajag.metrics import DEAD_LETTERS, SERVICE_JOBS, SERVICE_RETRIES
-from agrajag.model.enums import ServiceFailure
+from agrajag.model.enums import ProcessStatus, ServiceFailure
 from agrajag.model.jobs import DiagnosisJob, DiagnosisResult
 from agrajag.service.answering import Again, Answering
 from agrajag.service.attempts import Attempts, process_id_of
@@ -113,6 +113,10 @@ async def test_what_may_pass_is_tried_again_as_the_next_attempt_and_in_the_end_h
         ServiceFailure.RETRIES_EXHAUSTED,
         process_id_of(work.job, 3),
     )
+    closed = [event for event in sender.of_kind("process") if event.status is ProcessStatus.CLOSED]
+    assert [event.process_id for event in closed if event.is_superseded] == [
+        process_id_of(work.job, attempt) for attempt in (1, 2)
+    ]
 
 
 async def test_a_job_whose_lease_has_ended_is_not_begun_and_has_failed() -> None:

@@ -14,6 +14,7 @@ from agrajag.harness import ToolCall
 from agrajag.metrics import RECIPES_UNUSABLE
 from agrajag.model.enums import CloseReason, ProcessStatus, ServiceFailure, SessionStatus, Trigger
 from agrajag.model.jobs import DiagnosisJob
+from agrajag.model.processes import TRIED_AGAIN
 from agrajag.service.attempts import Attempts, process_id_of
 from agrajag.service.engine import Budget, ServiceRun
 from tests.builders import NOW, a_job
@@ -170,16 +171,43 @@ async def test_an_engine_that_closes_itself_has_its_process_closed() -> None:
     assert closed.close_reason is CloseReason.DONE
 
 
-async def test_a_process_that_others_close_is_left_open_as_is_one_that_is_tried_again() -> None:
+async def test_a_process_that_others_close_is_left_open() -> None:
     sender = Kept()
     attempts = attempts_of(sender)
     run = await _begun(attempts)
     await attempts.ended(Counter(closes_itself=False), a_job(), run, a_usage(run.process_id))
-    run = await _begun(attempts, attempt=2)
-    run.used(a_usage(run.process_id, tokens=7))
-    await attempts.ended(ENGINE, a_job(), run, None)
     assert ProcessStatus.CLOSED not in [status for _, status in _steps(sender)]
+
+
+@pytest.mark.parametrize("closes_itself", [True, False])
+async def test_a_process_whose_job_is_tried_again_is_closed_and_ends_no_job(closes_itself: bool) -> None:
+    sender = Kept()
+    attempts = attempts_of(sender)
+    run = await _begun(attempts)
+    run.used(a_usage(run.process_id, tokens=7))
+    for _ in range(2):
+        await attempts.ended(Counter(closes_itself=closes_itself), a_job(), run, None)
+    closed, again = sender.of_kind("process")[-2:]
+    assert closed == again
+    assert (closed.status, closed.close_reason, closed.reason) == (
+        ProcessStatus.CLOSED,
+        CloseReason.STALE,
+        TRIED_AGAIN,
+    )
+    assert closed.is_superseded
     assert [usage.tokens for usage in sender.of_kind("usage")] == [7]
+
+
+async def test_an_attempt_that_is_cut_is_closed_unless_the_same_one_is_made_again() -> None:
+    sender = Kept()
+    attempts = attempts_of(sender)
+    runs = [await _begun(attempts, attempt=attempt) for attempt in (1, 2)]
+    for run in runs:
+        await attempts.cut(a_job(), run)
+    assert [step for step in _steps(sender) if step[1] is ProcessStatus.CLOSED] == [
+        (runs[1].process_id, ProcessStatus.CLOSED)
+    ]
+    assert sender.of_kind("process")[-1].is_superseded
 
 
 async def test_a_job_that_never_began_has_an_honest_end_all_the_same() -> None:

@@ -9,8 +9,9 @@ import pytest
 from aiokafka import AIOKafkaConsumer
 
 from agrajag.model.answers import CommandResult, HealthCommand
-from agrajag.model.enums import Classification, CommandOutcome, ProcessStatus
+from agrajag.model.enums import Classification, CloseReason, CommandOutcome, ProcessStatus
 from agrajag.model.keys import tool_key
+from agrajag.model.processes import TRIED_AGAIN
 from agrajag.service.parent_report import Parent, SpawnEnd
 from agrajag.service.sending import Sender
 from agrajag.service.spawning import SOURCE, Spawner
@@ -44,6 +45,9 @@ async def a_command_worker(
                     steps = [
                         a_closing(job_id="job-of-somebody-else", verdict=Classification.WORKING),
                         a_closing(job_id=job_id, status=ProcessStatus.RUNNING, verdict=None),
+                        a_closing(
+                            job_id=job_id, close_reason=CloseReason.STALE, reason=TRIED_AGAIN, verdict=None
+                        ),
                         a_closing(job_id=job_id),
                     ]
                     await sender.send(process_output(topics, step, SOURCE) for step in steps)

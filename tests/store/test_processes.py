@@ -8,7 +8,8 @@ import pytest
 from pymongo import AsyncMongoClient
 
 from agrajag.core.stories import Told, stories
-from agrajag.model.enums import ProcessStatus, SessionStatus, ToolCallStatus
+from agrajag.model.enums import CloseReason, ProcessStatus, SessionStatus, ToolCallStatus
+from agrajag.model.processes import TRIED_AGAIN
 from agrajag.store import Store
 from agrajag.store.processes import KEPT_FOR, audit_write, process_write, session_write
 from agrajag.wire.topics import TOPICS, Topic
@@ -28,6 +29,16 @@ async def test_the_newest_step_of_a_process_stands_in_whatever_order_the_steps_c
         assert [event.status for event in await opened.processes.of_job("acme", job)] == [
             ProcessStatus.CLOSED
         ]
+
+
+def test_the_answer_of_a_process_that_was_tried_again_counts_above_that_and_that_above_its_beginning() -> (
+    None
+):
+    again = a_process_event(ProcessStatus.CLOSED, close_reason=CloseReason.STALE, reason=TRIED_AGAIN)
+    done = a_process_event(ProcessStatus.CLOSED, close_reason=CloseReason.DONE)
+    running = a_process_event(ProcessStatus.RUNNING)
+    revisions = [process_write(event).revision for event in (running, again, done)]
+    assert revisions == sorted(set(revisions))
 
 
 async def test_the_attempts_at_a_job_are_listed_by_time_and_nobody_elses(opened: Store) -> None:

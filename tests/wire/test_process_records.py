@@ -5,8 +5,15 @@ from typing import Any
 import pytest
 
 from agrajag.errors import InputError
-from agrajag.model.enums import ProcessStatus, SessionStatus, ToolCallStatus
-from agrajag.model.processes import ProcessEvent, ProcessRecord, RunUsage, SessionEvent, ToolCallEvent
+from agrajag.model.enums import CloseReason, ProcessStatus, SessionStatus, ToolCallStatus
+from agrajag.model.processes import (
+    TRIED_AGAIN,
+    ProcessEvent,
+    ProcessRecord,
+    RunUsage,
+    SessionEvent,
+    ToolCallEvent,
+)
 from agrajag.wire.process_records import process_output, process_record_id, read_process_record
 from agrajag.wire.topics import Topics
 from tests.builders import NOW
@@ -45,6 +52,20 @@ def test_every_record_has_a_name_of_its_own() -> None:
         "proc-1:c1:STARTED",
         "proc-1:usage",
     ]
+
+
+def test_that_a_job_is_tried_again_is_no_repeat_of_the_end_of_its_process() -> None:
+    closed = ProcessEvent(
+        **_PROCESS,
+        session_id="sess-1",
+        service_name="agrajag",
+        status=ProcessStatus.CLOSED,
+        close_reason=CloseReason.STALE,
+        reason="unclaimed",
+    )
+    superseded = closed.with_changes(reason=TRIED_AGAIN)
+    assert [record.is_superseded for record in (closed, superseded)] == [False, True]
+    assert process_record_id(closed) != process_record_id(superseded)
 
 
 @pytest.mark.parametrize(

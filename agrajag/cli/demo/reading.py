@@ -95,7 +95,9 @@ class Ledger:
 
     def _take_step(self, record: ConsumerRecord) -> None:
         step = read_process_record(record)
-        if isinstance(step, ProcessEvent) and step.status is ProcessStatus.CLOSED:
+        if not isinstance(step, ProcessEvent) or step.is_superseded:
+            return
+        if step.status is ProcessStatus.CLOSED:
             self.closed[step.job_id] = step
 
     def _take_item(self, record: ConsumerRecord) -> None:
