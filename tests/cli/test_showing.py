@@ -24,7 +24,15 @@ def test_documents_of_many_users_are_one_line_with_their_sums_and_the_worst_stat
         a_health(scope=Scope.USER, scope_id=user, status=status, counters=counters)
         for user, status in (("alice", Status.OK), ("bob", Status.DOWN))
     ]
-    assert lines_of(*users) == [["search", "acme", "USER", "(2)", "DOWN", "-", "-", "2,000", "6", "4", "2"]]
+    sums = ["2,000", "6", "4", "2"]
+    assert lines_of(*users) == [["search", "acme", "USER", "(2)", "DOWN", "TECHNICALLY_BROKEN", "-", *sums]]
+
+
+def test_what_a_verdict_says_is_shown_before_what_cooldowns_remember() -> None:
+    entry = a_cooldown(last_classification=Classification.UNCLEAR)
+    (broken,) = lines_of(a_health(status=Status.DOWN, cooldowns=(entry,)))
+    (healed,) = lines_of(a_health(cooldowns=(entry,)))
+    assert (broken[4], healed[4]) == ("TECHNICALLY_BROKEN", "UNCLEAR")
 
 
 def test_a_cooldown_shows_its_latest_end_with_the_day_where_that_is_another() -> None:

@@ -77,7 +77,8 @@ def progress_console() -> Console:
 def health_table(documents: Mapping[str, ToolHealth], now: datetime) -> Table:
     """A line for each tool, tenant and scope: documents of many users or sessions are added up.
 
-    Of their statuses the worst is shown, of their cooldowns the latest end, each class that any of them has.
+    Of their statuses the worst is shown, of their cooldowns the latest end, each class that a verdict of theirs has, or
+    else a cooldown.
     """
     groups: dict[tuple[str, str, Scope], list[ToolHealth]] = defaultdict(list)
     for document in documents.values():
@@ -91,7 +92,9 @@ def health_table(documents: Mapping[str, ToolHealth], now: datetime) -> Table:
 
 def _cells(scope: Scope, documents: list[ToolHealth], now: datetime) -> Iterator[str]:
     cooldowns = [cooldown for document in documents for cooldown in document.cooldowns]
-    classes = {str(entry.last_classification) for entry in cooldowns if entry.last_classification}
+    said = [document.verdict.classification for document in documents if _is_believed(document)]
+    met = said or [entry.last_classification for entry in cooldowns]
+    classes = {str(classification) for classification in met if classification}
     until = max((entry.next_spawn_allowed_at for entry in cooldowns), default=now)
     counters = [document.counters for document in documents]
     yield scope if len(documents) == 1 else f"{scope} ({len(documents)})"
@@ -102,6 +105,11 @@ def _cells(scope: Scope, documents: list[ToolHealth], now: datetime) -> Iterator
     yield f"{sum(counter.suppressed for counter in counters):,}"
     yield f"{sum(counter.coalesced for counter in counters):,}"
     yield f"{sum(counter.jobs for counter in counters):,}"
+
+
+def _is_believed(document: ToolHealth) -> bool:
+    """Whether its verdict says what is wrong; else only its cooldowns do."""
+    return document.verdict.status is not Status.OK and document.verdict.classification is not None
 
 
 def _status(documents: list[ToolHealth], now: datetime) -> str:
