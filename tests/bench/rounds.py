@@ -20,7 +20,7 @@ from tests.harness.scripted_model import KEY, Request, ScriptedModel
 
 RUNS = 60
 TURNS = 7
-_SERVE = "serve"
+_LOOKS, ANSWERS = "looks", "answers"
 
 
 async def measure() -> dict[str, float]:
@@ -28,7 +28,7 @@ async def measure() -> dict[str, float]:
 
     The model answers at once and is another process, so that only the client's side is measured.
     """
-    async with _model_process() as url:
+    async with model_process(_LOOKS) as url:
         model = connect(ModelAccess("scripted", url, KEY))
         assert isinstance(model, Model)
         bare = anthropic.AsyncAnthropic(api_key=KEY, base_url=url, max_retries=0)
@@ -77,11 +77,14 @@ async def _best_of(*works: Callable[[], Awaitable[None]]) -> list[float]:
 
 
 @asynccontextmanager
-async def _model_process() -> AsyncIterator[str]:
-    """A scripted model as a process of its own; ends when its input does."""
+async def model_process(script: str) -> AsyncIterator[str]:
+    """The address of a scripted model that answers at once, as a process of its own.
+
+    It LOOKS once and is done, or ANSWERS at once with a verdict that needs no probe.
+    """
     process = await asyncio.create_subprocess_exec(
         sys.executable,
-        *("-m", "tests.bench.rounds", _SERVE),
+        *("-m", "tests.bench.rounds", script),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
@@ -95,15 +98,21 @@ async def _model_process() -> AsyncIterator[str]:
         await process.wait()
 
 
-def _answer(request: Request) -> Message:
+def _looks(request: Request) -> Message:
     return calls(use("call-1", place="x")) if len(request.body["messages"]) == 1 else text("done")
 
 
-async def _serve() -> None:
-    async with ScriptedModel(_answer) as server:
+def _answers(_: Request) -> Message:
+    return text(
+        json.dumps({"classification": "UNCLEAR", "scope": "PROJECT", "humanNote": "Nothing is known."})
+    )
+
+
+async def _serve(answer: Callable[[Request], Message]) -> None:
+    async with ScriptedModel(answer) as server:
         print(server.url, flush=True)
         await asyncio.to_thread(sys.stdin.read)
 
 
-if __name__ == "__main__" and sys.argv[1:] == [_SERVE]:
-    asyncio.run(_serve())
+if __name__ == "__main__" and len(sys.argv) > 1:
+    asyncio.run(_serve({_LOOKS: _looks, ANSWERS: _answers}[sys.argv[1]]))
