@@ -15,7 +15,7 @@ from agrajag.core.draft import Draft
 from agrajag.core.drafts import Drafts
 from agrajag.core.health import Marking, remembered
 from agrajag.core.policy import Policy
-from agrajag.core.recheck import keys_from_scope_up, question, recheck_job, running_job
+from agrajag.core.recheck import keys_from_scope_up, question, recheck_job, recheck_job_id, running_job
 from agrajag.core.redact import redacted_line
 from agrajag.core.repeats import repeat_of
 from agrajag.core.times import event_time
@@ -28,6 +28,7 @@ from agrajag.model.keys import health_key
 from agrajag.model.wire_model import MAX_NOTE
 
 _NO_DOCUMENT = "there is no such document"
+_FORGOTTEN = "it was asked before, and its diagnosis is not known any more"
 _NO_ROOM = "the document can hold no further cooldown"
 
 
@@ -72,8 +73,8 @@ class _Command:
 
     def decided(self) -> Commanded | Repeat:
         event, known = self.event, self.known
-        if known is not None and event.command_id in known.handled_command_ids:
-            return self._already(known.jobs.claimed_by(event.command_id))
+        if known is not None and self._is_done(known):
+            return self._already(known)
         # The wider ones as well: a recheck that found its job there would start one once a later command has ended it.
         present = self.drafts.present(keys_from_scope_up(event, self.user_id))
         if (repeat := repeat_of(self.arrival, present)) is not None:
@@ -92,9 +93,21 @@ class _Command:
         draft.take_command(self.event.command_id, self.now)
         return Commanded(CommandOutcome.APPLIED, self.key, job_id=job.job_id if job else None, job=job)
 
-    def _already(self, job: DiagnosisJob | None) -> Commanded:
-        job_id = job.job_id if job else None
-        return Commanded(CommandOutcome.ALREADY_APPLIED, self.key, job_id=job_id, job=job, is_repeat=True)
+    def _is_done(self, known: Draft) -> bool:
+        event = self.event
+        if event.command_id in known.handled_command_ids:
+            return True
+        return event.kind is CommandKind.RECHECK and recheck_job_id(event) in known.jobs.handled_ids
+
+    def _already(self, known: Draft) -> Commanded:
+        """A recheck is told of its job, in flight or answered; a job in flight is sent again."""
+        already = CommandOutcome.ALREADY_APPLIED
+        if self.event.kind is not CommandKind.RECHECK:
+            return Commanded(already, self.key, is_repeat=True)
+        job_id = recheck_job_id(self.event)
+        if not known.jobs.is_known(job_id):
+            return Commanded(already, self.key, _FORGOTTEN, is_repeat=True)
+        return Commanded(already, self.key, job_id=job_id, job=known.jobs.find(job_id), is_repeat=True)
 
     def _refused(self, reason: str) -> Commanded:
         return Commanded(CommandOutcome.REFUSED, self.key, reason)

@@ -66,21 +66,26 @@ def running_job(present: Iterable[Draft], asked: Question, clock: datetime) -> D
     return None
 
 
+def recheck_job_id(command: HealthCommand) -> str:
+    """The id of the job that a recheck starts: told by the command alone, so that it is found once it has ended."""
+    return job_id_of(
+        command.tenant_id,
+        command.scope,
+        command.scope_id,
+        command.tool_name,
+        USER_REQUEST,
+        command.user_id,
+        command.command_id,
+    )
+
+
 def recheck_job(
     command: HealthCommand, signature: str, detail: str | None, now: datetime, lease_until: datetime
 ) -> DiagnosisJob:
     """The job of a recheck, claimed by its command: the same command is the same job."""
     scope, scope_id = command.scope, command.scope_id
     return DiagnosisJob(
-        job_id=job_id_of(
-            command.tenant_id,
-            scope,
-            scope_id,
-            command.tool_name,
-            signature,
-            command.user_id,
-            command.command_id,
-        ),
+        job_id=recheck_job_id(command),
         tenant_id=command.tenant_id,
         project_id=scope_id if scope is Scope.PROJECT else command.project_id,
         scope=scope,

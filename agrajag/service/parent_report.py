@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from agrajag.core.shown import visible
 from agrajag.errors import InputError
 from agrajag.model.answers import CommandResult, HealthCommand
-from agrajag.model.enums import Classification, CommandKind, Scope
+from agrajag.model.enums import Classification, CommandKind, CommandOutcome, Scope
 from agrajag.model.jobs import SERVICE_TYPE
 from agrajag.model.processes import ProcessEvent
 from agrajag.model.wire_model import Id, Note, ScopeId, WireModel
@@ -121,9 +121,10 @@ def _scope_id(asked: _Params, parent: Parent) -> str:
 
 
 def refused(command: HealthCommand, result: CommandResult) -> ParentReport:
-    """No diagnosis has begun."""
+    """No diagnosis has begun; or the one that began when the same was asked before is not known any more."""
     reason = result.reason or str(result.outcome)
-    summary = f"**{_tool(command)}** was not checked: {visible(reason)}"
+    again = " again" if result.outcome is CommandOutcome.ALREADY_APPLIED else ""
+    summary = f"**{_tool(command)}** was not checked{again}: {visible(reason)}"
     return ParentReport(summary, _verdict(command, SpawnEnd.REFUSED, reason=reason))
 
 

@@ -13,6 +13,9 @@ from typing import Any
 
 import structlog
 
+from agrajag.core.recheck import recheck_job_id
+from agrajag.model.answers import CommandResult, HealthCommand
+from agrajag.model.enums import CommandOutcome
 from agrajag.service.attempts import utc_now
 from agrajag.service.parent_report import Parent, ParentReport, answered, command_of, refused, unanswered
 from agrajag.wire.asking import ask
@@ -48,13 +51,14 @@ class Spawner:
     ) -> ParentReport:
         """Asks for a diagnosis as the parent's user, and waits for the CLOSED of its job.
 
-        `params` as in `parent_report.command_of`. A `request_id` makes it the same question when it is asked again.
-        After `wait_seconds` the report says that there is no answer; cancelled, nobody waits any more. In either case
-        a diagnosis that has begun goes on, and its verdict is written. Raises InputError for what cannot be asked,
-        TransientError or PermanentError where the brokers cannot be reached.
+        `params` as in `parent_report.command_of`. A `request_id` makes it the same question when it is asked again,
+        with the same answer, as long as the topic keeps it. After `wait_seconds` the report says that there is no
+        answer; cancelled, nobody waits any more. In either case a diagnosis that has begun goes on, and its verdict is
+        written. Raises InputError for what cannot be asked, TransientError or PermanentError where the brokers cannot
+        be reached.
         """
         command = command_of(recipe, params, parent, request_id or f"spawn-{uuid.uuid4().hex}")
-        since = self._clock() - _CLOCKS_APART
+        since: datetime | None = self._clock() - _CLOCKS_APART
         job_id = None
         try:
             async with asyncio.timeout(wait_seconds):
@@ -64,7 +68,14 @@ class Spawner:
                 job_id = result.job_id
                 if job_id is None:
                     return refused(command, result)
+                if _asked_before(command, result):
+                    since = None
                 return answered(command, await closing_of(self._connection, self._topics, job_id, since))
         except TimeoutError:
             log.info("spawn_unanswered", command_id=command.command_id, job_id=job_id)
             return unanswered(command, job_id, wait_seconds)
+
+
+def _asked_before(command: HealthCommand, result: CommandResult) -> bool:
+    """Whether the command's own job was begun earlier, so that it may have ended long since."""
+    return result.outcome is CommandOutcome.ALREADY_APPLIED and result.job_id == recheck_job_id(command)

@@ -96,9 +96,9 @@ async def past_process_records(
 
 
 async def closing_of(
-    connection: KafkaConnection, topics: Topics, job_id: str, since: datetime
+    connection: KafkaConnection, topics: Topics, job_id: str, since: datetime | None
 ) -> ProcessEvent:
-    """The CLOSED that ends the job, once it is on the topic; one that is older than `since` is not found.
+    """The CLOSED that ends the job, once it is on the topic; one that is older than `since`, if given, is not found.
 
     A process that was closed because its job is tried again ends no job. Waits until then, or until it is cancelled.
     Raises TransientError or PermanentError.

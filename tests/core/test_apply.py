@@ -13,6 +13,7 @@ from agrajag.model.enums import (
     Classification,
     CloseReason,
     CommandKind,
+    CommandOutcome,
     Outcome,
     Scope,
     ServiceFailure,
@@ -315,3 +316,26 @@ def test_secrets_and_hidden_characters_of_a_note_are_not_stored() -> None:
     assert note.isprintable()
     assert note == applied.human_note
     assert tools.health().created_at == NOW
+
+
+@pytest.mark.parametrize("others", [0, RECENT_IDS], ids=["at once", "once its command id is forgotten"])
+def test_a_recheck_that_is_asked_again_is_told_of_its_job_which_has_ended(others: int) -> None:
+    tools = Applying()
+    job = tools.recheck(command_id="asked")
+    tools.answer(job, evidence=OUTAGE)
+    for number in range(others):
+        tools.command(CommandKind.OVERRIDE, after(minutes=1), status=Status.DOWN, reason=f"{number}")
+    before = dict(tools.table)
+    again = tools.command(CommandKind.RECHECK, after(minutes=9), command_id="asked", user_id="alice")
+    assert (again.outcome, again.job_id, again.job) == (CommandOutcome.ALREADY_APPLIED, job.job_id, None)
+    assert again.is_repeat
+    assert tools.table == before
+
+
+def test_a_recheck_that_is_asked_again_when_its_job_is_forgotten_says_so() -> None:
+    tools = Applying()
+    tools.recheck(command_id="asked")
+    tools.command(CommandKind.DELETE, after(minutes=1))
+    again = tools.command(CommandKind.RECHECK, after(minutes=2), command_id="asked", user_id="alice")
+    assert (again.outcome, again.job_id) == (CommandOutcome.ALREADY_APPLIED, None)
+    assert again.reason == "it was asked before, and its diagnosis is not known any more"

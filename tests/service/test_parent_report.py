@@ -131,6 +131,8 @@ def test_a_refused_command_and_a_time_that_is_over_are_ends_of_their_own() -> No
     report = refused(COMMAND, result)
     assert report.summary == "**`search`** was not checked: diagnosis is switched off"
     assert report.payload.end is SpawnEnd.REFUSED
+    again = refused(COMMAND, result.with_changes(outcome=CommandOutcome.ALREADY_APPLIED, reason="forgotten"))
+    assert again.summary == "**`search`** was not checked again: forgotten"
     late = unanswered(COMMAND, "job-1", 2.5)
     assert late.summary == "**`search`**: no answer within 2.5 s. A diagnosis that has begun goes on."
     assert (late.payload.end, late.payload.job_id) == (SpawnEnd.UNANSWERED, "job-1")
