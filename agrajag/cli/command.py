@@ -49,6 +49,9 @@ def command(
         Text, typer.Option(help="The project of a narrower scope, whose policy counts.")
     ] = None,
     inbox_item_id: Annotated[Text, typer.Option(help="dismissInbox.")] = None,
+    locale: Annotated[
+        Text, typer.Option(metavar="de-CH", help="recheck: the language for what the user is told.")
+    ] = None,
     by: Annotated[Text, typer.Option(help="Who commands; by default the user of this shell.")] = None,
     command_id: Annotated[
         Text, typer.Option(help="Names the command: with the same id it is done once.")
@@ -90,6 +93,7 @@ def command(
         expectedRecoveryAt=expected_recovery_at,
         until=until,
         inboxItemId=inbox_item_id,
+        locale=locale,
     )
     result = asyncio.run(bootstrap.send_command(load_settings(), asked, wait))
     told = {"command": result.command_id, "revision": result.revision, "job": result.job_id}

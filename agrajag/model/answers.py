@@ -14,7 +14,7 @@ from agrajag.model.enums import (
     Status,
     ToolErrorCode,
 )
-from agrajag.model.events import TraceContext
+from agrajag.model.events import Locale, TraceContext
 from agrajag.model.wire_model import VISIBLE, Count, Duration, Id, Note, ScopeId, Signature, Time, WireModel
 
 RuleId = Annotated[str, StringConstraints(min_length=1, max_length=120)]
@@ -97,6 +97,10 @@ class HealthCommand(WireModel):
     """Needed by dismissInbox."""
     originating_process_id: Id | None = None
     """Which process waits for a recheck: the parent of its diagnosis."""
+    originating_session_id: Id | None = None
+    """In which session a recheck is asked for; one of a SESSION's document is always asked for in that one."""
+    locale: Locale | None = None
+    """The language of whoever asks for a recheck: that of what its diagnosis tells the user."""
     otel: TraceContext | None = None
 
 

@@ -32,13 +32,14 @@ class SpawnEnd(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Parent:
-    """Who asks. Probes run as this user and as nobody else; without one, as the system alone."""
+    """Who asks, and in which language. Probes run as this user and as nobody else; without one, as the system alone."""
 
     tenant_id: str
     process_id: str
     project_id: str | None = None
     user_id: str | None = None
     session_id: str | None = None
+    locale: str | None = None
 
 
 class Verdict(WireModel):
@@ -101,6 +102,8 @@ def command_of(recipe: str, params: Mapping[str, Any], parent: Parent, command_i
         reason=asked.note,
         user_id=parent.user_id,
         originating_process_id=parent.process_id,
+        originating_session_id=parent.session_id,
+        locale=parent.locale,
     )
 
 

@@ -235,6 +235,16 @@ def test_the_job_of_a_recheck_is_a_child_of_the_process_that_waits_for_it() -> N
     assert done.job.originating_process_id == "proc-arthur"
 
 
+def test_the_job_of_a_recheck_has_the_session_and_the_language_of_who_asks() -> None:
+    done = give(Triage(), K.RECHECK, originating_session_id="chat-1", locale="de-CH")
+    assert done.job is not None
+    assert (done.job.originating_session_id, done.job.locale) == ("chat-1", "de-CH")
+    session: dict[str, Any] = {"scope": Scope.SESSION, "scope_id": "chat-2"}
+    done = give(Triage(), K.RECHECK, originating_session_id="chat-1", **session)
+    assert done.job is not None
+    assert done.job.originating_session_id == "chat-2"
+
+
 def test_a_recheck_of_what_is_in_flight_is_told_of_that_job_and_changes_nothing() -> None:
     tools = Triage()
     job_id = tools.send(http_status=503).job_id

@@ -11,7 +11,7 @@ from agrajag.model.processes import ProcessEvent
 from agrajag.service.parent_report import Parent, SpawnEnd, answered, command_of, refused, unanswered
 from tests.builders import NOW
 
-ARTHUR = Parent("acme", "proc-arthur", "essays", "alice", "chat-1")
+ARTHUR = Parent("acme", "proc-arthur", "essays", "alice", "chat-1", "de-CH")
 COMMAND = command_of("agrajag", {"toolName": "search"}, ARTHUR, "spawn-1")
 
 
@@ -38,6 +38,7 @@ def test_a_parent_asks_as_its_user_and_is_named_as_the_parent() -> None:
     assert (COMMAND.kind, COMMAND.command_id) == (CommandKind.RECHECK, "spawn-1")
     assert (COMMAND.scope, COMMAND.scope_id, COMMAND.project_id) == (Scope.PROJECT, "essays", "essays")
     assert (COMMAND.user_id, COMMAND.by, COMMAND.originating_process_id) == ("alice", "alice", "proc-arthur")
+    assert (COMMAND.originating_session_id, COMMAND.locale) == ("chat-1", "de-CH")
 
 
 @pytest.mark.parametrize(
