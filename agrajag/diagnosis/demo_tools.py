@@ -16,7 +16,7 @@ from mcp.server.lowlevel import Server
 from mcp_types import CallToolResult, ListToolsResult, TextContent, Tool
 
 from agrajag.diagnosis.credentials import secret_path
-from agrajag.diagnosis.evaluation.loopback import LoopbackServer, Reply, Request, Whole
+from agrajag.diagnosis.loopback import LoopbackServer, Reply, Request, Whole
 
 _TENANTS = ("magrathea", "milliways", "sirius")
 _SYSTEM, _GOOD, _REVOKED = "booking-of-milliways", "booking-of-a-guest", "booking-of-a-guest-who-left"

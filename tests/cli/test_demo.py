@@ -33,6 +33,8 @@ def test_the_demo_loses_nothing_and_says_so(tmp_path: Path) -> None:
     )
     republished = next(line for line in lines if line.startswith("republished"))
     assert int(republished.rpartition(" ")[2]) > 0
+    parts, diagnosis = "starting Kafka, store, worker and sink", "starting the diagnosis"
+    assert 0 <= demo.err.find(parts) < demo.err.find(diagnosis)
     rows = {line.split()[0]: line.split() for line in lines if line}
     storm = rows["terrain_render"]
     assert storm[1:5] == ["magrathea", "PROJECT", "DOWN", "TECHNICALLY_BROKEN"]

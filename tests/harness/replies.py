@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from agrajag.diagnosis.evaluation.loopback import Cut, Endless, Hang, Trickle
+from agrajag.diagnosis.loopback import Cut, Endless, Hang, Trickle
 
 __all__ = [
     "Block",

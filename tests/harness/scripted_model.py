@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Self
 
-from agrajag.diagnosis.evaluation import loopback
-from agrajag.diagnosis.evaluation.loopback import LoopbackServer, Whole
+from agrajag.diagnosis import loopback
+from agrajag.diagnosis.loopback import LoopbackServer, Whole
 from tests.harness.message_rules import broken_rule
 from tests.harness.replies import Body, Endless, Hang, Message, Reply, Status, Trickle
 

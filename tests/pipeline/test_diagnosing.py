@@ -8,7 +8,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from agrajag.diagnosis.evaluation.loopback import LoopbackServer, Reply, Request, Whole
+from agrajag.diagnosis.loopback import LoopbackServer, Reply, Request, Whole
 from agrajag.documents.cascade import TOOLS_PATH, DocumentName
 from agrajag.documents.pushing import outputs_of, planned_push
 from agrajag.documents.records import DocumentTable

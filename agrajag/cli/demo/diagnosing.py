@@ -95,6 +95,7 @@ async def through_diagnosis(
         documents = {DocumentName(tenant, None, TOOLS_PATH): text for tenant, text in declarations.items()}
         table = await bootstrap.read_documents(settings)
         await bootstrap.push_documents(settings, planned_push(documents, table), table)
+        tell("starting the diagnosis")
         await start()
         while any(problems_of(expected, ledger, datetime.now(UTC))) and time.monotonic() < deadline:
             await follower.read_on()

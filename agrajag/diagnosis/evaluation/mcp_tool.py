@@ -14,9 +14,9 @@ from mcp.server.lowlevel import Server
 from mcp_types import CallToolResult, ListToolsResult, TextContent
 from mcp_types import Tool as ListedTool
 
-from agrajag.diagnosis.evaluation.loopback import LoopbackServer, Reply, Request, Whole
 from agrajag.diagnosis.evaluation.scenario import Answer, Step, ToolPart
 from agrajag.diagnosis.evaluation.tool import Callers, Credentials, RunningTool, reply_of
+from agrajag.diagnosis.loopback import LoopbackServer, Reply, Request, Whole
 from agrajag.model.enums import ProbeIdentity
 
 _STEPS: Mapping[str, Step] = {"tools/list": "list", "tools/call": "call"}

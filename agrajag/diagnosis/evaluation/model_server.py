@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from agrajag.diagnosis.evaluation.loopback import LoopbackServer, Reply, Request, Whole
+from agrajag.diagnosis.loopback import LoopbackServer, Reply, Request, Whole
 
 _JSON = {"content-type": "application/json"}
 _CHARACTERS_PER_TOKEN = 4

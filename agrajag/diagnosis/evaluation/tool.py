@@ -15,7 +15,8 @@ from typing import Protocol, Self
 
 import orjson
 
-from agrajag.diagnosis.evaluation.loopback import (
+from agrajag.diagnosis.evaluation.scenario import Answer, Body, ToolPart
+from agrajag.diagnosis.loopback import (
     Cut,
     Endless,
     Hang,
@@ -24,7 +25,6 @@ from agrajag.diagnosis.evaluation.loopback import (
     Request,
     Whole,
 )
-from agrajag.diagnosis.evaluation.scenario import Answer, Body, ToolPart
 from agrajag.model.enums import ProbeIdentity
 
 _INSTEAD: Mapping[str, Reply] = {"hang": Hang(), "reset": Cut(0), "cut": Cut(400), "flood": Endless()}
