@@ -392,7 +392,7 @@ PROBE_SECONDS = Histogram(
     registry=REGISTRY,
     buckets=(0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30),
 )
-# Probes that were not made; nothing was sent. `reason`: diagnosis.probe.ProbeRefusal.
+# Probes without an outcome. `reason`: diagnosis.probe.ProbeRefusal.
 PROBE_REFUSALS = Counter(
     "agrajag_probe_refusals", "Probes that were not made, by reason.", ["reason"], registry=REGISTRY
 )

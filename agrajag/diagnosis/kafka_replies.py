@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from agrajag.errors import TransientError
 from agrajag.model.probing import ProbeReply
-from agrajag.wire.clients import KafkaConnection
+from agrajag.wire.clients import KafkaConnection, ended
 from agrajag.wire.following import kafka_errors, partitions_of
 from agrajag.wire.header_names import accept_any_header_name
 from agrajag.wire.origin import ReceivedRecord
@@ -31,7 +31,7 @@ class ReplyReader:
 
     def __init__(self, connection: KafkaConnection, topic: str) -> None:
         self._connection = connection
-        self._topic = topic
+        self.topic = topic
         self._waiting: dict[str, asyncio.Future[bytes]] = {}
         self._consumer: AIOKafkaConsumer | None = None
         self._task: asyncio.Task[None] | None = None
@@ -52,8 +52,8 @@ class ReplyReader:
         Raises PermanentError where there is no such topic or it may not be read, TransientError.
         """
         accept_any_header_name()
-        with kafka_errors(f"reading {self._topic}"):
-            places = await partitions_of(self._connection, self._topic)
+        with kafka_errors(f"reading {self.topic}"):
+            places = await partitions_of(self._connection, self.topic)
             options = {**self._connection.client_options(), "auto_offset_reset": "latest"}
             consumer = AIOKafkaConsumer(
                 **options, group_id=None, fetch_max_bytes=_FETCH_BYTES, max_partition_fetch_bytes=_FETCH_BYTES
@@ -65,7 +65,7 @@ class ReplyReader:
                 for place in places:
                     await consumer.position(place)
             except BaseException:
-                await consumer.stop()
+                await ended(consumer)
                 raise
         self._consumer = consumer
         self._task = asyncio.create_task(self._read(consumer))
@@ -73,12 +73,14 @@ class ReplyReader:
     async def close(self) -> None:
         """Reads no further; whoever still waits is told."""
         task, consumer, self._task, self._consumer = self._task, self._consumer, None, None
-        if task is not None:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
-        if consumer is not None:
-            with suppress(KafkaError, OSError):
-                await consumer.stop()
+        try:
+            if task is not None:
+                task.cancel()
+                await asyncio.gather(task, return_exceptions=True)
+        finally:
+            if consumer is not None:
+                with suppress(KafkaError, OSError):
+                    await ended(consumer)
 
     @contextmanager
     def expecting(self, probe_id: str) -> Iterator[asyncio.Future[bytes]]:
@@ -94,7 +96,7 @@ class ReplyReader:
 
     async def _read(self, consumer: AIOKafkaConsumer) -> None:
         try:
-            with kafka_errors(f"reading {self._topic}"):
+            with kafka_errors(f"reading {self.topic}"):
                 while True:
                     for records in (await consumer.getmany(timeout_ms=_POLL_MS)).values():
                         for record in records:
@@ -102,7 +104,7 @@ class ReplyReader:
         finally:
             for reply in self._waiting.values():
                 if not reply.done():
-                    reply.set_exception(TransientError(f"kafka: reading {self._topic} has ended"))
+                    reply.set_exception(TransientError(f"kafka: reading {self.topic} has ended"))
 
     def _hand_over(self, record: ReceivedRecord) -> None:
         if not self._waiting or record.value is None:

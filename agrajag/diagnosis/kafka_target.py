@@ -1,8 +1,9 @@
 """Probes tools that live inside another service: a request on one topic, a reply on another.
 
 A declaration names the topics, so it is held to those of other services: what Agrajag itself reads or writes is never
-written by a probe. A topic that is not there is not made. That Kafka is away says nothing about a tool and is raised;
-that nobody has replied is an outcome.
+written by a probe. A topic that is not there is not made. That Kafka is away says nothing about a tool and is a
+refusal, as if there were no network; that nobody has replied is an outcome. Topics are opened side by side: what one of
+them takes is no time of a probe that needs another.
 """
 
 import asyncio
@@ -11,6 +12,7 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from types import MappingProxyType, TracebackType
 from typing import Any
+from weakref import WeakValueDictionary
 
 import structlog
 from aiokafka import AIOKafkaProducer
@@ -45,7 +47,9 @@ class KafkaAdapter:
         self._readers: dict[str, ReplyReader] = {}  # the one used last stands last
         self._request_topics: set[str] = set()
         self._producer: AIOKafkaProducer | None = None
-        self._making = asyncio.Lock()
+        self._starting = asyncio.Lock()  # of the producer
+        self._opening: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # one for each topic
+        self._closing: set[asyncio.Task[None]] = set()
 
     async def __aenter__(self) -> "KafkaAdapter":
         return self
@@ -58,9 +62,9 @@ class KafkaAdapter:
     async def close(self) -> None:
         """Ends all clients; the adapter may be used again."""
         producer, self._producer = self._producer, None
-        readers, self._readers = self._readers, {}
-        for reader in readers.values():
-            await reader.close()
+        for topic in list(self._readers):
+            self._let_go(topic)
+        await asyncio.gather(*self._closing)
         if producer is not None:
             with suppress(KafkaError, OSError, TimeoutError):
                 await asyncio.wait_for(producer.stop(), _STOP_SECONDS)
@@ -76,7 +80,7 @@ class KafkaAdapter:
         """One request and the wait for its reply; see TargetAdapter. `credential` is never sent: the other service
         has those of its users.
 
-        Raises TransientError where Kafka is away.
+        Refused as NO_NETWORK where Kafka is away, before the request or while its reply is waited for.
         """
         call = target.call
         if not isinstance(call, KafkaCall):
@@ -96,37 +100,50 @@ class KafkaAdapter:
                 "probe_topics_unusable", source=target.source, tool=target.tool_name, reason=str(error)
             )
             return ProbeRefusal.TARGET_BROKEN
+        except TransientError as error:
+            return _away(target, str(error))
         except TimeoutError:
             if not was_sent:
-                raise TransientError(f"kafka: no answer from {self._connection.bootstrap_servers}") from None
+                return _away(target, f"kafka: no answer from {self._connection.bootstrap_servers}")
             return failed(TimeoutError(f"no reply on {call.reply_topic} in time"))
 
     def _is_foreign(self, topic: str) -> bool:
         return not topic.startswith((self._own_prefix, "__"))
 
     async def _opened(self, call: KafkaCall) -> ReplyReader:
-        async with self._making:
+        async with self._lock_of(call.request_topic):
             if call.request_topic not in self._request_topics:
                 await partitions_of(self._connection, call.request_topic)
                 self._request_topics.add(call.request_topic)
-            reader = self._readers.pop(call.reply_topic, None)
-            if reader is not None and reader.is_broken:
-                await reader.close()
-                reader = None
-            if reader is None:
-                await self._make_room()
-                reader = ReplyReader(self._connection, call.reply_topic)
+        topic = call.reply_topic
+        async with self._lock_of(topic):
+            reader = self._readers.get(topic)
+            if reader is None or reader.is_broken:
+                self._let_go(topic)
+                reader = ReplyReader(self._connection, topic)
                 await reader.open()
-            self._readers[call.reply_topic] = reader
+            self._readers.pop(topic, None)
+            self._readers[topic] = reader
+            self._make_room(topic)
             return reader
 
-    async def _make_room(self) -> None:
+    def _lock_of(self, topic: str) -> asyncio.Lock:
+        return self._opening.setdefault(topic, asyncio.Lock())
+
+    def _make_room(self, needed: str) -> None:
         for topic, reader in list(self._readers.items()):
-            if len(self._readers) < MAX_READERS:
+            if len(self._readers) <= MAX_READERS:
                 return
-            if reader.is_idle:
-                del self._readers[topic]
-                await reader.close()
+            if reader.is_idle and topic != needed:
+                self._let_go(topic)
+
+    def _let_go(self, topic: str) -> None:
+        """Closes the reader of a topic, if there is one, on nobody's time."""
+        reader = self._readers.pop(topic, None)
+        if reader is not None:
+            closing = asyncio.create_task(reader.close())
+            self._closing.add(closing)
+            closing.add_done_callback(self._closing.discard)
 
     async def _send(self, topic: str, asked: ProbeCall) -> None:
         headers = [(CORRELATION_HEADER, asked.probe_id.encode()), (PROBE_HEADER, asked.probe_id.encode())]
@@ -136,7 +153,7 @@ class KafkaAdapter:
             await producer.send_and_wait(topic, asked.to_json(), key, headers=headers)
 
     async def _started(self) -> AIOKafkaProducer:
-        async with self._making:
+        async with self._starting:
             if self._producer is None:
                 producer = AIOKafkaProducer(**self._connection.client_options(), acks="all")
                 try:
@@ -146,6 +163,11 @@ class KafkaAdapter:
                     raise
                 self._producer = producer
             return self._producer
+
+
+def _away(target: Target, reason: str) -> ProbeRefusal:
+    log.warning("probe_without_kafka", source=target.source, tool=target.tool_name, reason=reason)
+    return ProbeRefusal.NO_NETWORK
 
 
 def _asked(request: ProbeRequest, sample: Mapping[str, Any], seconds: float) -> ProbeCall:

@@ -50,7 +50,7 @@ class ProbeOutcome:
 
 
 class ProbeRefusal(StrEnum):
-    """Why a tool was not probed at all. Nothing was sent, and it says nothing about the tool."""
+    """Why a probe has no outcome, which says nothing about the tool. Nothing was sent, unless our own side broke."""
 
     NO_TARGET = "NO_TARGET"
     """No operator has declared how it is probed."""
@@ -61,7 +61,7 @@ class ProbeRefusal(StrEnum):
     ADDRESS_REFUSED = "ADDRESS_REFUSED"
     """Its address is none that may be called."""
     NO_NETWORK = "NO_NETWORK"
-    """This machine could not look its host up, or had no way to it."""
+    """This machine could not look its host up, had no way to it, or lost the broker that was to bring the reply."""
     COMMAND_REFUSED = "COMMAND_REFUSED"
     """It is a program that is not on the operator's list."""
     SAMPLE_REFUSED = "SAMPLE_REFUSED"
@@ -74,6 +74,8 @@ class ProbeRefusal(StrEnum):
     """The same probe was made in this run."""
     LIMIT_REACHED = "LIMIT_REACHED"
     """The run has made all the probes it may, or has no time for another."""
+    PROBER_STUCK = "PROBER_STUCK"
+    """What carries probes out has not kept to its time."""
 
 
 class Prober(Protocol):

@@ -10,13 +10,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import orjson
+import structlog
 
 from agrajag.core.jobs import derived_id
 from agrajag.diagnosis.probe import ProbeOutcome, Prober, ProbeRefusal, ProbeRequest
-from agrajag.errors import TransientError
 from agrajag.metrics import PROBE_REFUSALS
 from agrajag.model.enums import ProbeIdentity
 from agrajag.model.jobs import DiagnosisJob, Evidence
+
+log = structlog.get_logger(__name__)
 
 _GRACE_SECONDS = 1.0
 
@@ -59,7 +61,8 @@ class ProbeBook:
     ) -> ProbeOutcome | ProbeRefusal:
         """One probe, or why it was not made. `again` lets one be repeated that was made before.
 
-        Raises TransientError where the prober does not keep to the time.
+        A prober that fails us is a refusal as well: what was found out until then, a model's answer too, would
+        otherwise be thrown away and paid for again.
         """
         if self.is_full:
             return _refused(ProbeRefusal.LIMIT_REACHED)
@@ -99,7 +102,8 @@ class ProbeBook:
             async with asyncio.timeout(seconds + _GRACE_SECONDS):
                 return await self._prober.probe(request, seconds)
         except TimeoutError:
-            raise TransientError(f"probe {request.probe_id}: has not ended after {seconds:g} s") from None
+            log.error("prober_stuck", probe_id=request.probe_id, seconds=seconds)
+            return _refused(ProbeRefusal.PROBER_STUCK)
 
     def _seconds(self) -> float:
         return min(self._bounds.seconds, self._bounds.deadline - asyncio.get_running_loop().time())

@@ -173,11 +173,18 @@ async def test_a_probe_that_cannot_be_put_on_record_is_not_made() -> None:
     assert probes.requests == []
 
 
-async def test_a_prober_that_does_not_keep_to_the_time_ends_the_attempt() -> None:
-    with pytest.raises(TransientError, match="has not ended after"):
-        await diagnosed(
-            ScriptedProbes({USER: [None], SYSTEM: [None]}), bounds=EngineBounds(probe_seconds=0.05)
-        )
+async def test_a_prober_that_does_not_keep_to_the_time_has_shown_nothing_and_no_model_is_asked_again() -> (
+    None
+):
+    stuck = ScriptedProbes({USER: [None], SYSTEM: [None]})
+    bounds = EngineBounds(probe_seconds=0.05)
+    async with ScriptedModel([text('{"classification": "TECHNICALLY_BROKEN"}')]) as server:
+        ran = await diagnosed(stuck, server=server, bounds=bounds)
+    assert ran.classification is Classification.UNCLEAR
+    assert ran.result.answered_by is Diagnostician.MODEL
+    assert ran.audit.lines == [("started", "rules-1"), ("PROBER_STUCK", "rules-1")]
+    assert ran.result.evidence == ()
+    assert [one.model_calls for one in ran.used] == [1]
 
 
 async def test_the_document_is_looked_up_with_user_project_and_session() -> None:

@@ -15,11 +15,10 @@ from aiokafka.admin import NewTopic
 from agrajag.core.targets import KafkaCall, Target
 from agrajag.diagnosis import kafka_target
 from agrajag.diagnosis.adapter import RawOutcome, Secret
-from agrajag.diagnosis.kafka_replies import MAX_REPLY_BYTES
+from agrajag.diagnosis.kafka_replies import MAX_REPLY_BYTES, ReplyReader
 from agrajag.diagnosis.kafka_target import KafkaAdapter
 from agrajag.diagnosis.probe import ProbeRefusal, ProbeRequest
 from agrajag.embedded import EmbeddedKafka
-from agrajag.errors import TransientError
 from agrajag.model.enums import ProbeIdentity
 from agrajag.model.probing import ProbeCall
 from agrajag.wire.clients import KafkaConnection, admin_client
@@ -251,15 +250,14 @@ async def test_a_cancelled_probe_leaves_nobody_waiting_and_the_next_one_works(
     assert outcome == RawOutcome(ok=True)
 
 
-async def test_a_probe_whose_topic_is_read_no_more_says_nothing_and_may_be_made_again(
+async def test_a_probe_whose_topic_is_read_no_more_is_refused_and_may_be_made_again(
     connection: KafkaConnection, call: KafkaCall, adapter: KafkaAdapter
 ) -> None:
     asked = asyncio.ensure_future(asking(adapter, call))
     async with answering(connection, call, lambda _record: []) as requests:
         await eventually(lambda: requests)
         await adapter.close()
-        with pytest.raises(TransientError):
-            await asked
+        assert await asked is ProbeRefusal.NO_NETWORK
     async with answering(connection, call, replying(success=True)):
         assert await asking(adapter, call) == RawOutcome(ok=True)
 
@@ -277,7 +275,64 @@ async def test_readers_that_nobody_waits_on_are_closed_for_others(
         assert list(adapter._readers) == [each.reply_topic]
 
 
+async def test_a_reply_topic_that_is_slow_to_open_holds_up_no_probe_of_another(
+    connection: KafkaConnection, call: KafkaCall, adapter: KafkaAdapter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow = f"{call.reply_topic}.slow"
+    opened, is_opening = ReplyReader.open, asyncio.Event()
+
+    async def open_at_last(reader: ReplyReader) -> None:
+        if reader.topic == slow:
+            is_opening.set()
+            await asyncio.Event().wait()
+        await opened(reader)
+
+    monkeypatch.setattr(ReplyReader, "open", open_at_last)
+    held_up = asyncio.ensure_future(asking(adapter, replace(call, reply_topic=slow), TOO_LONG))
+    async with asyncio.timeout(IN_TIME):
+        await is_opening.wait()
+    async with answering(connection, call, replying(success=True)):
+        assert await asking(adapter, call) == RawOutcome(ok=True)
+    assert await held_up is ProbeRefusal.NO_NETWORK
+
+
+async def test_a_reader_that_is_slow_to_close_holds_up_no_probe(
+    connection: KafkaConnection, call: KafkaCall, adapter: KafkaAdapter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kafka_target, "MAX_READERS", 1)
+    closed, may_close = ReplyReader.close, asyncio.Event()
+
+    async def close_at_last(reader: ReplyReader) -> None:
+        await may_close.wait()
+        await closed(reader)
+
+    monkeypatch.setattr(ReplyReader, "close", close_at_last)
+    other = replace(call, reply_topic=f"{call.reply_topic}.2")
+    async with admin_client(connection) as admin:
+        await admin.create_topics([NewTopic(other.reply_topic, 1, 1)])
+    for each in (call, other, call):
+        async with answering(connection, each, replying(success=True)):
+            assert await asking(adapter, each) == RawOutcome(ok=True)
+    may_close.set()
+    await adapter.close()
+    assert not adapter._closing
+
+
+async def test_a_reader_whose_closing_is_cancelled_has_ended_its_client(
+    connection: KafkaConnection, call: KafkaCall
+) -> None:
+    reader = ReplyReader(connection, call.reply_topic)
+    await reader.open()
+    consumer = reader._consumer
+    assert consumer is not None
+    closing = asyncio.create_task(reader.close())
+    asyncio.get_running_loop().call_soon(closing.cancel)  # as soon as it waits for the first time
+    with pytest.raises(asyncio.CancelledError):
+        await closing
+    assert consumer._closed
+
+
 async def test_that_kafka_is_away_says_nothing_about_a_tool() -> None:
     async with KafkaAdapter(KafkaConnection("127.0.0.1:1"), Topics("agrajag")) as adapter:
-        with pytest.raises(TransientError):
-            await asking(adapter, KafkaCall("tools.requests", "tools.replies"), TOO_LONG)
+        asked = asking(adapter, KafkaCall("tools.requests", "tools.replies"), TOO_LONG)
+        assert await asked is ProbeRefusal.NO_NETWORK
