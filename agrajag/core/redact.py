@@ -63,9 +63,25 @@ def redacted(text: str) -> str:
     return _without(spans, text, len(text)) if spans else text
 
 
+def redacted_start(text: str, limit: int) -> str:
+    """The redacted start of `text`, at most `limit` characters; what an outage says again and again is looked at once.
+
+    A secret that the cut divides is recognised first, so that no part of it stays.
+    """
+    return _known_start(text, limit) if len(text) <= _KEPT_CHARACTERS else _looked_at(text, limit)
+
+
+def redacted_end(text: str, limit: int) -> str:
+    """The redacted last `limit` characters of `text`; what stands before them tells whether they begin in a secret."""
+    window = _visible(text)
+    begin = max(len(window) - max(limit, 0), 0)
+    spans = [(max(start - begin, 0), stop - begin) for start, stop in _secrets(window) if stop > begin]
+    return _without(spans, window[begin:], len(window) - begin)
+
+
 def redacted_line(text: str, limit: int) -> str:
     """The redacted start of `text` on one line, nothing in it that cannot be seen; at most `limit` characters."""
-    return " ".join(_start_of(text, limit).split())
+    return " ".join(redacted_start(text, limit).split())
 
 
 def redacted_tree(value: Any) -> Any:
@@ -77,6 +93,10 @@ def redacted_tree(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [redacted_tree(inner) for inner in value]
     return value
+
+
+def _visible(text: str) -> str:
+    return text if text.isprintable() else text.replace("\r\n", "\n").translate(_VISIBLE)
 
 
 def _without(spans: list[tuple[int, int]], text: str, end: int) -> str:
@@ -136,33 +156,26 @@ def detail_of(event: ToolCallError, limit: int) -> str:
         "exception": " < ".join(filter(None, (error.exception_type, *causes))),
     }
     head = "\n".join(f"{name}: {value}" for name, value in facts.items() if value)
-    lines = [_start_of(head, limit // 2)] if head else []
+    lines = [redacted_start(head, limit // 2)] if head else []
     room = limit - sum(len(line) + 1 for line in lines)
     body = (error.body or "").strip()
     if error.message:
         lines.append(
-            "message: " + _start_of(error.message.strip(), (room // 2 if body else room) - len("message: "))
+            "message: "
+            + redacted_start(error.message.strip(), (room // 2 if body else room) - len("message: "))
         )
         room -= len(lines[-1]) + 1
     if body:
-        lines.append("body: " + _start_of(body, room - len("body: ")))
+        lines.append("body: " + redacted_start(body, room - len("body: ")))
     return "\n".join(lines)[: max(limit, 0)]
 
 
-def _start_of(text: str, limit: int) -> str:
-    """The redacted start of `text`; what an outage says again and again is looked at once."""
-    return _known_start(text, limit) if len(text) <= _KEPT_CHARACTERS else _redacted_start(text, limit)
-
-
-def _redacted_start(text: str, limit: int) -> str:
-    """The redacted start of `text`. A secret that the cut divides is recognised first, so that no part of it stays."""
+def _looked_at(text: str, limit: int) -> str:
     limit = max(limit, 0)
-    window = text[: limit + LOOKAHEAD]
-    if not window.isprintable():
-        window = window.replace("\r\n", "\n").translate(_VISIBLE)
+    window = _visible(text[: limit + LOOKAHEAD])
     is_whole = len(text) <= limit + LOOKAHEAD
     shown = _without(_secrets(window), window, len(window) if is_whole else limit)
     return shown if is_whole and len(shown) <= limit else shown[: max(limit - 1, 0)] + "…"
 
 
-_known_start = lru_cache(maxsize=1_024)(_redacted_start)
+_known_start = lru_cache(maxsize=1_024)(_looked_at)

@@ -14,6 +14,8 @@ from agrajag.diagnosis.probe import ProbeRefusal, ProbeRequest
 
 MAX_BODY_BYTES = 65_536
 """How much of a response an adapter hands on; what comes after it is not read."""
+MAX_FAILURE_MESSAGE = 8_192
+"""How much of the text of an exception an adapter hands on; one of this length may have been cut."""
 PROBE_HEADER = "Agrajag-Probe"
 """Marks every call as a probe; a tool that reports an error of such a call reports it with `probe: true`."""
 
@@ -43,7 +45,8 @@ class Secret:
 class RawOutcome:
     """What one call showed, unredacted. `ok`: the target has answered as it does when it works.
 
-    `status` is that of HTTP, where there was one. `body` is the start of the response, at most `MAX_BODY_BYTES`.
+    `status` is that of HTTP, where there was one. `body` is the start of the response, at most `MAX_BODY_BYTES`, and
+    `truncated` tells whether there was more of it. A header of `MAX_HEADER_VALUE` characters may have been cut.
     `exception_type` and its causes in `exception_chain`, outermost first, are named as Layer 1's rules know them:
     `httpx2.ConnectError`, `ConnectionRefusedError`. `error_code` is the target's own, where it has such codes.
     `used_credentials`: it was called with a credential that its service keeps, beside any that the adapter was given.
@@ -72,7 +75,8 @@ class TargetAdapter(Protocol):
         request: ProbeRequest,
         seconds: float,
     ) -> RawOutcome | ProbeRefusal:
-        """One call, at the latest after `seconds`; a refusal only where nothing was sent.
+        """One call, at the latest after `seconds`; a refusal only where nothing was sent, or nothing could be heard for
+        want of our own means.
 
         `sample` is what the tool is called with, whoever it came from; `request` says who asks, for targets that are
         told. Its own sample is not looked at.
@@ -90,7 +94,7 @@ def failed(error: BaseException, status: int | None = None) -> RawOutcome:
         status=status,
         exception_type=first,
         exception_chain=tuple(others),
-        message=str(error)[:1_000],
+        message=str(error)[:MAX_FAILURE_MESSAGE],
     )
 
 

@@ -18,10 +18,10 @@ from agrajag.diagnosis.adapter import MAX_BODY_BYTES, PROBE_HEADER, RawOutcome, 
 from agrajag.diagnosis.credentials import header_of
 from agrajag.diagnosis.network import AddressRefused, Network, NotSent, permitted
 from agrajag.diagnosis.probe import ProbeRefusal, ProbeRequest
+from agrajag.model.events import MAX_HEADER_NAME, MAX_HEADER_VALUE
 
 MAX_REDIRECTS = 3
 MAX_HEADERS = 64
-MAX_HEADER_CHARACTERS = 1_000
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _KEEPS_THE_CALL = frozenset({307, 308})
 
@@ -128,7 +128,9 @@ class _Exchange:
         return RawOutcome(
             ok=response.status_code in self._ok_statuses,
             status=response.status_code,
-            headers=MappingProxyType({name[:256]: value[:MAX_HEADER_CHARACTERS] for name, value in headers}),
+            headers=MappingProxyType(
+                {name[:MAX_HEADER_NAME]: value[:MAX_HEADER_VALUE] for name, value in headers}
+            ),
             body=body,
             truncated=truncated,
             message=message,

@@ -32,11 +32,15 @@ _SESSION_HEADER = "mcp-session-id"
 
 
 class HttpRefusal(NamedTuple):
-    """An answer by which HTTP itself said no. `in_session`: to a request that named a session."""
+    """An answer by which HTTP itself said no. `truncated`: `body` may have no more than its start.
+
+    `in_session`: to a request that named a session.
+    """
 
     status: int
     headers: Mapping[str, str]
     body: bytes
+    truncated: bool
     in_session: bool
 
 
@@ -109,19 +113,21 @@ class WatchedTransport(httpx2.AsyncBaseTransport):
         raise httpx2.ReadTimeout("the session was not ended in time", request=request)
 
     async def _keep(self, request: httpx2.Request, response: httpx2.Response, stream: "_Bounded") -> None:
-        body = b""
+        body, truncated = b"", True
         try:
             async for chunk in stream:
                 body = (body + chunk)[:_REFUSAL_BYTES]
                 if len(body) == _REFUSAL_BYTES:
                     break
+            else:
+                truncated = False
         finally:  # it may be cut, and has said its status all the same
             kept = {
                 name[:MAX_HEADER_NAME]: value[:MAX_HEADER_VALUE]
                 for name, value in list(response.headers.items())[:MAX_HEADERS]
             }
             in_session = _SESSION_HEADER in request.headers
-            self.refusal = HttpRefusal(response.status_code, kept, body, in_session)
+            self.refusal = HttpRefusal(response.status_code, kept, body, truncated, in_session)
         await stream.aclose()
         response.stream = httpx2.ByteStream(body)
 

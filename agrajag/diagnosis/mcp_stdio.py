@@ -3,7 +3,8 @@
 The SDK's own client for such programs hands our environment's names on, keeps a line of any length, and waits for
 seconds before it kills. Here the program gets the environment that it is given, a group of its own that is killed as a
 whole however the probe ends, and bounds on what it may print. What is no JSON-RPC is passed over, as it is only noise
-where the server answers all the same; its beginning is kept, for it may say why nothing else came.
+where the server answers all the same; its beginning is kept, for it may say why nothing else came. So is the end of
+what it says on standard error. More of both is kept than is shown, so that a secret at the edge is still known for one.
 """
 
 import asyncio
@@ -18,6 +19,8 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 
+from agrajag.core.redact import LOOKAHEAD, redacted_end, redacted_start
+from agrajag.diagnosis.echoes import Echoes
 from agrajag.diagnosis.mcp_bounds import (
     MAX_EXCHANGE_BYTES,
     MAX_MESSAGE_BYTES,
@@ -29,7 +32,8 @@ from agrajag.diagnosis.mcp_bounds import (
 
 _GRACE_SECONDS = 0.5  # each: from the end of its input to SIGTERM, and from there to SIGKILL
 _REAP_SECONDS = 2.0
-_KEPT_BYTES = 2_000
+_SHOWN_CHARACTERS = 2_000
+_KEPT_BYTES = 4 * (_SHOWN_CHARACTERS + LOOKAHEAD)  # whatever the characters: of four bytes at most
 _DIRECTORY = "/"  # never ours, which may hold files that a program would look for
 _STDIN, _STDOUT, _STDERR = range(3)
 
@@ -37,16 +41,17 @@ _STDIN, _STDOUT, _STDERR = range(3)
 class StdioServer:
     """One program that was started: how far it has come, and what it printed beside MCP. It is over with `started`."""
 
-    def __init__(self) -> None:
+    def __init__(self, echoes: Echoes) -> None:
         self.spoke = False
         """Whether anything that it printed was JSON-RPC."""
         self.overrun: McpOverrun | None = None
         """Which bound was broken; nothing was read after that."""
         self.fell_silent = False
         """Whether its output has ended, before it was ended."""
-        self.noise = b""
-        """The start of what it printed that is no JSON-RPC."""
-        self._pipes = _Pipes()
+        self._echoes = echoes
+        self._kept_bytes = _KEPT_BYTES + echoes.longest_bytes
+        self._noise = b""
+        self._pipes = _Pipes(self._kept_bytes)
 
     @property
     def exit_code(self) -> int | None:
@@ -54,9 +59,25 @@ class StdioServer:
         return self._pipes.exit_code
 
     @property
-    def last_words(self) -> bytes:
-        """The start of its noise, and the end of what it said on standard error."""
-        return b"\n".join(part for part in (self.noise, self._pipes.complaints) if part)
+    def noise(self) -> str:
+        """The start of what it printed that is no JSON-RPC, without secrets."""
+        text = self._echoes.text_of(self._noise, cut_after=len(self._noise) >= self._kept_bytes)
+        return redacted_start(text, _SHOWN_CHARACTERS)
+
+    @property
+    def last_words(self) -> str:
+        """The start of its noise, and the end of what it said on standard error, without secrets."""
+        return "\n".join(filter(None, (self.noise, self._complaints)))
+
+    @property
+    def _complaints(self) -> str:
+        said = self._pipes.complaints
+        is_cut = len(said) >= self._kept_bytes
+        text = self._echoes.text_of(said, cut_before=is_cut)
+        # The first of what is left of a longer text tell what the rest is, and are themselves not known for sure.
+        return redacted_end(
+            text, min(_SHOWN_CHARACTERS, len(text) - LOOKAHEAD) if is_cut else _SHOWN_CHARACTERS
+        )
 
     async def wait_for_exit(self, seconds: float) -> bool:
         """Whether the program has ended by itself within this time."""
@@ -137,7 +158,7 @@ class StdioServer:
 
     def _note(self, line: bytes) -> None:
         if line.strip():
-            self.noise = (self.noise + line)[:_KEPT_BYTES]
+            self._noise = (self._noise + line)[: self._kept_bytes]
 
 
 @asynccontextmanager
@@ -164,7 +185,8 @@ async def started(
 class _Pipes(asyncio.SubprocessProtocol):
     """What the event loop tells about the program."""
 
-    def __init__(self) -> None:
+    def __init__(self, kept_bytes: int) -> None:
+        self._kept_bytes = kept_bytes
         self.stdout = asyncio.StreamReader(limit=MAX_MESSAGE_BYTES)
         self.exited = asyncio.Event()
         self.complaints = b""
@@ -194,7 +216,7 @@ class _Pipes(asyncio.SubprocessProtocol):
         if fd == _STDOUT:
             self.stdout.feed_data(data)
         else:
-            self.complaints = (self.complaints + data)[-_KEPT_BYTES:]
+            self.complaints = (self.complaints + data)[-self._kept_bytes :]
 
     def pipe_connection_lost(self, fd: int, _error: Exception | None) -> None:
         if fd == _STDOUT:

@@ -20,6 +20,7 @@ from agrajag.core.origins import origin_of
 from agrajag.core.targets import CredentialForm, McpCall, Target
 from agrajag.diagnosis.adapter import PROBE_HEADER, RawOutcome, Secret, failed
 from agrajag.diagnosis.credentials import header_of
+from agrajag.diagnosis.echoes import Echoes
 from agrajag.diagnosis.mcp_bounds import McpOverrun, Streams
 from agrajag.diagnosis.mcp_exchange import Exchange, McpFailure
 from agrajag.diagnosis.mcp_http import HttpRefusal, WatchedTransport, connected
@@ -94,7 +95,7 @@ class McpAdapter:
             if sent_as.form is not CredentialForm.ENVIRONMENT or sent_as.name is None:
                 return ProbeRefusal.TARGET_BROKEN
             environment[sent_as.name] = credential.reveal()
-        server = StdioServer()
+        server = StdioServer(Echoes(credential))
         outcome = await _held(exchange, started(server, command, environment))
         return _by_program(outcome, server, exchange)
 
@@ -132,6 +133,7 @@ def _refused(refusal: HttpRefusal) -> RawOutcome:
         status=refusal.status,
         headers=refusal.headers,
         body=refusal.body,
+        truncated=refusal.truncated,
         exception_type=McpFailure.SESSION_LOST if lost else None,
     )
 
@@ -144,13 +146,13 @@ def _by_program(outcome: RawOutcome, server: StdioServer, exchange: Exchange) ->
     if server.fell_silent and outcome.error_code == str(CONNECTION_CLOSED):
         told = f"the program ended ({server.exit_code}) without an answer to {exchange.step}"
         return RawOutcome(
-            ok=False, body=server.last_words, exception_type=McpFailure.SERVER_ENDED, message=told
+            ok=False, body=server.last_words.encode(), exception_type=McpFailure.SERVER_ENDED, message=told
         )
     if server.noise and not server.spoke:
         names = (outcome.exception_type, *outcome.exception_chain)
         return replace(
             outcome,
-            body=server.noise,
+            body=server.noise.encode(),
             exception_type=McpFailure.NOT_SPOKEN,
             exception_chain=tuple(name for name in names if name is not None),
         )

@@ -4,18 +4,13 @@ The response is as hostile as any error text, and may repeat the very credential
 every form it was or may have been sent in, before anything else happens to the text.
 """
 
-import base64
-import json
-from collections.abc import Iterable
-from urllib.parse import quote, quote_plus
-
 from agrajag.core.check import UNMATCHED_SIGNATURE
 from agrajag.core.features import Features
 from agrajag.core.match import RuleSet
-from agrajag.core.redact import detail_of, redacted_line
-from agrajag.core.secret_shapes import MARKER
+from agrajag.core.redact import detail_of, redacted, redacted_line
 from agrajag.core.targets import Target, TargetKind
-from agrajag.diagnosis.adapter import RawOutcome, Secret
+from agrajag.diagnosis.adapter import MAX_FAILURE_MESSAGE, RawOutcome, Secret
+from agrajag.diagnosis.echoes import Echoes
 from agrajag.diagnosis.probe import MAX_RAW_RESPONSE, ProbeRequest
 from agrajag.model.enums import Transport
 from agrajag.model.events import (
@@ -30,6 +25,7 @@ from agrajag.model.wire_model import MAX_BODY, MAX_MESSAGE
 
 _TELLING_HEADERS = ("content-type", "location", "retry-after", "www-authenticate")
 _MAX_HEADER = 200
+_MAX_ERROR_CODE = 120
 _TRANSPORTS = {
     TargetKind.HTTP: Transport.HTTP,
     TargetKind.MCP: Transport.MCP,
@@ -39,7 +35,7 @@ _TRANSPORTS = {
 
 def as_error(request: ProbeRequest, target: Target, raw: RawOutcome, secret: Secret | None) -> ToolCallError:
     """What came of a probe in the form that rules judge, without the credential; marked as a probe's."""
-    forms = _forms(secret)
+    echoes = Echoes(secret)
     return ToolCallError(
         tenant_id=request.tenant_id,
         project_id=request.project_id,
@@ -49,19 +45,30 @@ def as_error(request: ProbeRequest, target: Target, raw: RawOutcome, secret: Sec
         error=ErrorReport(
             exception_type=_class_name(raw.exception_type),
             exception_chain=tuple(filter(None, map(_class_name, raw.exception_chain[:MAX_EXCEPTION_CHAIN]))),
-            message=None if raw.message is None else _without(forms, raw.message)[:MAX_MESSAGE],
+            message=None if raw.message is None else _message(raw.message, echoes),
             http_status=raw.status if raw.status is not None and 100 <= raw.status <= 599 else None,
-            headers=_headers(raw, forms),
-            body=_without(forms, _text(raw))[:MAX_BODY],
-            error_code=None if raw.error_code is None else _without(forms, raw.error_code)[:120],
+            headers=_headers(raw, echoes),
+            body=echoes.text_of(raw.body, cut_after=raw.truncated)[:MAX_BODY],
+            error_code=None if raw.error_code is None else _code(raw.error_code, echoes),
             truncated=raw.truncated,
         ),
     )
 
 
-def _headers(raw: RawOutcome, forms: list[str]) -> dict[str, str]:
-    given = list(raw.headers.items())[:MAX_HEADERS]
-    return {name[:MAX_HEADER_NAME]: _without(forms, value)[:MAX_HEADER_VALUE] for name, value in given}
+def _message(text: str, echoes: Echoes) -> str:
+    return echoes.removed(text, cut_after=len(text) >= MAX_FAILURE_MESSAGE)[:MAX_MESSAGE]
+
+
+def _headers(raw: RawOutcome, echoes: Echoes) -> dict[str, str]:
+    found = {}
+    for name, value in list(raw.headers.items())[:MAX_HEADERS]:
+        told = echoes.removed(value, cut_after=len(value) >= MAX_HEADER_VALUE)
+        found[name[:MAX_HEADER_NAME]] = told[:MAX_HEADER_VALUE]
+    return found
+
+
+def _code(text: str, echoes: Echoes) -> str:
+    return redacted(echoes.removed(text))[:_MAX_ERROR_CODE]
 
 
 def _class_name(name: str | None) -> str | None:
@@ -84,31 +91,3 @@ def shown(error: ToolCallError) -> str:
     head = "\n".join(lines)
     room = MAX_RAW_RESPONSE - (len(head) + 1 if head else 0)
     return "\n".join(filter(None, (head, detail_of(error, room))))
-
-
-def _text(raw: RawOutcome) -> str:
-    """The body as text; what is none is not shown, as nothing could be found in it."""
-    if b"\0" in raw.body:
-        return f"[{len(raw.body)} bytes that are no text]"
-    return raw.body.decode("utf-8", "replace")
-
-
-def _forms(secret: Secret | None) -> list[str]:
-    """Every spelling in which a credential may come back, longest first."""
-    if secret is None:
-        return []
-    text = secret.reveal()
-    _, _, password = text.partition(":")
-    found: set[str] = set()
-    for one in filter(None, (text, password)):
-        found |= {one, quote(one, safe=""), quote(one), quote_plus(one)}
-        found |= {json.dumps(one)[1:-1], json.dumps(one, ensure_ascii=False)[1:-1]}
-        coded = base64.b64encode(one.encode()).decode()
-        found |= {coded, coded.rstrip("="), base64.urlsafe_b64encode(one.encode()).decode().rstrip("=")}
-    return sorted(found, key=len, reverse=True)
-
-
-def _without(forms: Iterable[str], text: str) -> str:
-    for form in forms:
-        text = text.replace(form, MARKER)
-    return text

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agrajag.core.redact import LOOKAHEAD, detail_of, redacted
+from agrajag.core.redact import LOOKAHEAD, detail_of, redacted, redacted_end
 from agrajag.core.secret_shapes import MARKER, SHAPES
 from tests.builders import an_error
 from tests.core.secrets import LOOK_ALIKES, PLANTED, Planted
@@ -188,3 +188,18 @@ def test_no_cut_leaves_a_piece_of_a_secret(planted: Planted) -> None:
         shown = detail_of(an_error(body=body), 300 + len("body: ")).removeprefix("body: ").removesuffix("…")
         assert len(shown) > 300 - before - 10
         assert redacted(body.replace("\r\n", "\n")).startswith(shown)
+
+
+@pytest.mark.parametrize("planted", PLANTED, ids=lambda planted: planted.kind)
+def test_the_end_of_a_text_does_not_begin_in_a_secret(planted: Planted) -> None:
+    for shown in range(1, len(planted.leaking) + 3):
+        text = f". {planted.leaking} ."
+        told = redacted_end(text, shown)
+        assert told
+        assert redacted(text.replace("\r\n", "\n")).endswith(told.removeprefix(MARKER))
+
+
+def test_the_end_of_a_text_is_its_last_characters_made_visible() -> None:
+    assert redacted_end("tea\x00 and no\u200btea", 8) == "d no\ufffdtea"
+    assert redacted_end("tea\x00", 8) == "tea\u2400"
+    assert redacted_end("tea", 0) == ""

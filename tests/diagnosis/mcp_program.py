@@ -47,6 +47,14 @@ def dies() -> None:
     sys.exit("no licence for Sirius")
 
 
+def tells() -> None:
+    """Writes a file to standard output or error, with its credential in place of each `$TOKEN`, and ends."""
+    sys.stdin.readline()
+    text = Path(sys.argv[3]).read_text().replace("$TOKEN", os.environ.get("TOKEN", ""))
+    os.write({"stdout": 1, "stderr": 2}[sys.argv[2]], text.encode())
+    sys.exit(1)
+
+
 def mute() -> None:
     """Reads all and says nothing."""
     sys.stdin.read()

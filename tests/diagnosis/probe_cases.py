@@ -2,7 +2,7 @@
 
 import json
 import ssl
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from agrajag.diagnosis.adapter import RawOutcome, Secret
 from agrajag.diagnosis.addresses import AddressRules
 from agrajag.diagnosis.credentials import CredentialStore, FileVault, UserVault
 from agrajag.diagnosis.http_target import HttpAdapter
+from agrajag.diagnosis.mcp_target import McpAdapter
 from agrajag.diagnosis.network import Network, Resolve, system_resolver
 from agrajag.diagnosis.probe import ProbeOutcome, ProbeRefusal, ProbeRequest
 from agrajag.diagnosis.probing import Probes
@@ -95,8 +96,9 @@ def probes(
     directory: Path | None = None,
     vault: UserVault | None = None,
     rules: RuleSet | None = None,
+    programs: Collection[str] = (),
 ) -> Probes:
-    """Probes by HTTP. Credentials of users are in the folder `vault` of `directory`, others in its folder `files`."""
+    """Probes over HTTP and MCP. Credentials of users are in the folder `vault` of `directory`, others in `files`."""
     return Probes(
         Targets(lambda: TargetBook(cascade() if callable(cascade) else cascade)),
         lambda _tenant, _project: rules or bundled_rules(),
@@ -105,7 +107,10 @@ def probes(
             None if directory is None else directory / "files",
             vault or (None if directory is None else FileVault(directory / "vault")),
         ),
-        {TargetKind.HTTP: HttpAdapter(network or a_network())},
+        {
+            TargetKind.HTTP: HttpAdapter(network or a_network()),
+            TargetKind.MCP: McpAdapter(network or a_network(), programs),
+        },
         lambda: NOW,
     )
 

@@ -314,7 +314,7 @@ async def test_each_probe_has_its_own_deadline() -> None:
     async with ScriptedModel([calls(as_user()), calls(as_system()), saying(UNSURE)]) as server:
         ran = await diagnosed(probes, server, bounds=bounds)
     assert probes.seconds == [0.05, 0.05]
-    assert server.requests[1].results[0]["code"] == "TOOL_FAILED"
+    assert server.requests[1].results[0]["code"] == "PROBER_STUCK"
     assert [one.identity for one in ran.result.evidence] == [SYSTEM]
 
 
