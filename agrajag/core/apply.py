@@ -35,6 +35,7 @@ from agrajag.core.evidence import newest, probed
 from agrajag.core.lookup import Caller
 from agrajag.core.match import RuleSet
 from agrajag.core.policy import Policy
+from agrajag.core.probe_failures import is_of_several
 from agrajag.core.redact import redacted_line
 from agrajag.core.repeats import repeat_of
 from agrajag.core.times import event_time
@@ -46,7 +47,6 @@ from agrajag.model.keys import health_key
 from agrajag.model.wire_model import MAX_NOTE
 
 _MAX_REASON = 200
-_SEVERAL_USERS = 2
 
 
 class Ending(StrEnum):
@@ -146,8 +146,8 @@ def _case(
     """What was asked, by what the table knows of the job; by the answer's own words where it knows no more."""
     event = arrival.event
     now = event_time(event.finished_at, arrival.appended_at)
-    found = probed(event.evidence, now, credential_signatures(rules))
     reported = job.error_count > 0 if job else event.trigger is not Trigger.USER_REQUEST
+    found = probed(event.evidence, now, credential_signatures(rules), was_reported=reported)
     of_session = event.scope is Scope.SESSION
     asked = Question(
         tenant_id=event.tenant_id,
@@ -157,7 +157,7 @@ def _case(
         user_id=(job or event).originating_user_id,
         session_id=event.scope_id if of_session else job.originating_session_id if job else None,
         reported=reported,
-        is_of_several=(job or event).distinct_users >= _SEVERAL_USERS,
+        is_of_several=is_of_several((job or event).distinct_users),
         is_of_credential=claim.user_id is not None,
     )
     return Case(

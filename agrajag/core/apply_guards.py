@@ -29,9 +29,11 @@ NOT_TRIED = frozenset(
         ServiceFailure.CANCELLED,
         ServiceFailure.NOT_POSSIBLE,
         ServiceFailure.NOT_READABLE,
+        ServiceFailure.CRASHED,
+        ServiceFailure.RETRIES_EXHAUSTED,
     }
 )
-"""Failures in which nobody has looked at the tool: a shortage or a mistake of ours says nothing about it."""
+"""Failures that are ours alone: a shortage, a mistake or an absence on our side says nothing about the tool."""
 
 
 class Guard(StrEnum):
@@ -79,9 +81,9 @@ REASONS: Mapping[Guard, str] = {
     Guard.DELETED: "the document was deleted since",
     Guard.NEVER_DIAGNOSED: "diagnosis of this tool is switched off",
     Guard.NEVER_DOWN: "this tool is kept from being marked DOWN",
-    Guard.NOT_TRIED: "nobody has looked at the tool",
+    Guard.NOT_TRIED: "the failure is ours and says nothing about the tool",
     Guard.NOT_CHECKED: "could not be checked: no probe failed and no error was reported",
-    Guard.NO_CREDENTIALS: "a 401 or 403 without credentials is no evidence",
+    Guard.NO_CREDENTIALS: "what fails for want of credentials is no evidence",
     Guard.CONTRADICTED: "a probe contradicts the verdict",
     Guard.UNPROVEN: "no probe has shown it",
     Guard.NO_USER: "there is no user whose own it could be",

@@ -1,21 +1,19 @@
 """What the probes of one run show, and which verdicts they contradict; words count for nothing here.
 
-A probe without credentials that was answered 401 or 403 shows only that credentials are needed: it is no evidence.
+Which of them are evidence at all, and of what, is for `core.probe_failures` to say.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from datetime import datetime
 from typing import NamedTuple
 
+from agrajag.core.probe_failures import evidence_in, is_technical
 from agrajag.core.times import milliseconds
 from agrajag.model.enums import Classification, ProbeIdentity
 from agrajag.model.jobs import Evidence
 
 _UNAUTHORIZED = 401
 _FORBIDDEN = 403
-_ASKS_FOR_CREDENTIALS = frozenset({_UNAUTHORIZED, _FORBIDDEN})
-_REFUSALS = range(400, 500)
-_NO_CALLERS_FAULT = frozenset({402, 404, 408, 410})
 _SAYS_NOTHING_OF_WHO = frozenset({_FORBIDDEN, 429})  # a want of permission, and what passes
 _TWICE = 2
 
@@ -91,23 +89,30 @@ class Probed(NamedTuple):
         return self.refused_own or self.user_failures >= _TWICE or is_reported
 
 
-def probed(evidence: Iterable[Evidence], now: datetime, credential_signatures: Collection[str]) -> Probed:
+def probed(
+    evidence: Collection[Evidence],
+    now: datetime,
+    credential_signatures: Collection[str],
+    *,
+    was_reported: bool,
+) -> Probed:
     """What these probes show. None of them can have happened after `now`, whatever it says.
 
-    `credential_signatures` are what the rules call a credential that is refused.
+    `credential_signatures` are what the rules call a credential that is refused. `was_reported`: an error stands behind
+    the question.
     """
-    found = Probed()
-    for one in evidence:
+    telling = evidence_in(evidence)
+    found = Probed(ignored=len(evidence) - len(telling))
+    for one in telling:
         at = min(milliseconds(one.at), now)
-        if _is_no_evidence(one):
-            found = found._replace(ignored=found.ignored + 1)
-        elif one.identity is ProbeIdentity.USER:
-            found = _with_user_probe(found, one, at, credential_signatures)
+        technical = not one.success and is_technical(one, was_reported=was_reported)
+        if one.identity is ProbeIdentity.USER:
+            found = _with_user_probe(found, one, at, technical, credential_signatures)
         elif one.success:
             found = found._replace(system_worked_at=newest(found.system_worked_at, at))
         else:
             found = found._replace(system_failed_at=newest(found.system_failed_at, at))
-            if _is_technical(one):
+            if technical:
                 broke_at = newest(found.broke_for_all_at, at)
                 found = found._replace(broke_for_all_at=broke_at, breaks=found.breaks + 1)
     return found
@@ -119,36 +124,26 @@ def newest(*moments: datetime | None) -> datetime | None:
 
 
 def _with_user_probe(
-    found: Probed, one: Evidence, at: datetime, credential_signatures: Collection[str]
+    found: Probed, one: Evidence, at: datetime, technical: bool, credential_signatures: Collection[str]
 ) -> Probed:
     if one.success:
         return found._replace(user_worked_at=newest(found.user_worked_at, at))
     failed_at = newest(found.user_failed_at, at)
     signature = one.error_signature if failed_at == at else found.user_signature
     is_refused = one.status_code == _UNAUTHORIZED or one.error_signature in credential_signatures
-    is_technical = _is_technical(one)
-    broke_at = at if is_technical and not one.had_credentials else None
+    broke_at = at if technical and not one.had_credentials else None
     return found._replace(
         user_failed_at=failed_at,
         user_failures=found.user_failures + 1,
         user_signature=signature,
         credential_refused=found.credential_refused or (is_refused and one.had_credentials),
         refused_own=found.refused_own or _is_refused_own(one),
-        breaks=found.breaks + is_technical,
+        breaks=found.breaks + technical,
         broke_for_all_at=newest(found.broke_for_all_at, broke_at),
     )
 
 
-def _is_no_evidence(one: Evidence) -> bool:
-    return not one.success and not one.had_credentials and one.status_code in _ASKS_FOR_CREDENTIALS
-
-
-def _is_technical(one: Evidence) -> bool:
-    """Whether it failed in a way that no caller brings about: no answer, an unusable one, or an error of the server."""
-    code = one.status_code
-    return code is None or code not in _REFUSALS or code in _NO_CALLERS_FAULT
-
-
 def _is_refused_own(one: Evidence) -> bool:
     """Whether the user was refused in a way that may be about their own account."""
-    return one.had_credentials and not _is_technical(one) and one.status_code not in _SAYS_NOTHING_OF_WHO
+    is_refused = not is_technical(one, was_reported=True)
+    return one.had_credentials and is_refused and one.status_code not in _SAYS_NOTHING_OF_WHO

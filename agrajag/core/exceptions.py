@@ -64,6 +64,28 @@ JAVA_EQUIVALENTS: dict[str, tuple[str, ...]] = {
     "ToolException": ("mcp.server.fastmcp.exceptions.ToolError", "fastmcp.exceptions.ToolError"),
 }
 
+_NO_ANSWER = frozenset(
+    {
+        "java.net.ConnectException",
+        "java.net.UnknownHostException",
+        "java.net.SocketTimeoutException",
+        "java.net.SocketException",
+        "ConnectionResetError",
+        "ConnectionAbortedError",
+        "ConnectError",
+        "ReadError",
+        "WriteError",
+        "RemoteProtocolError",
+        "SSLException",
+        "SSLHandshakeException",
+        "SSLError",
+        "SSLCertVerificationError",
+        "SSLEOFError",
+        "SSLZeroReturnError",
+        "ECONNRESET",
+    }
+)
+
 _CANONICAL = {alias: java for java, aliases in JAVA_EQUIVALENTS.items() for alias in aliases}
 
 
@@ -77,3 +99,8 @@ def class_names(names: tuple[str, ...]) -> frozenset[str]:
         if name in _CANONICAL:
             found.add(_CANONICAL[name])
     return frozenset(found)
+
+
+def is_no_answer(names: tuple[str, ...]) -> bool:
+    """Whether these exceptions say that no whole answer came: no connection, no name, no TLS, or no time left."""
+    return not _NO_ANSWER.isdisjoint(class_names(names))

@@ -94,6 +94,7 @@ class HttpForm(_Form):
     headers: dict[HeaderName, HeaderText] = Field(default_factory=dict, max_length=32)
     read_only_call: bool = False
     ok_statuses: list[Status] | None = Field(default=None, min_length=1, max_length=500)
+    redirects: bool = False
 
     @model_validator(mode="after")
     def _is_harmless(self) -> Self:
@@ -113,7 +114,9 @@ class HttpForm(_Form):
     def call(self) -> HttpCall:
         given = {} if self.ok_statuses is None else {"ok_statuses": frozenset(self.ok_statuses)}
         headers = MappingProxyType(dict(self.headers))
-        return HttpCall(self.url, self.method, headers, self.read_only_call, **given)
+        return HttpCall(
+            self.url, self.method, headers, self.read_only_call, redirects=self.redirects, **given
+        )
 
 
 class McpForm(_Form):
@@ -222,12 +225,14 @@ class ToolForm(_Form):
         for address in self.allow:
             if not re.fullmatch(r"https?://[^/?]+/?", address):
                 raise ValueError("allow lists origins, such as https://search.example.com")
+        if self.allow and self.http is not None and not self.http.redirects:
+            raise ValueError("allow says where redirects may lead; http.redirects: true follows them")
         self._can_send_credentials()
         return self
 
     def _can_send_credentials(self) -> None:
         given = self.credentials.credentials()
-        if given.user is None and given.system is None:
+        if not given.any:
             return
         if self.kafka is not None:
             raise ValueError("a tool behind Kafka is called with the credentials that its own service keeps")

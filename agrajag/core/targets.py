@@ -25,7 +25,8 @@ class TargetKind(StrEnum):
 class HttpCall:
     """One request. The sample is the query of GET, HEAD and OPTIONS, and the JSON body of any other method.
 
-    Another method is only declared together with `read_only_call`. `ok_statuses` are those of a success.
+    Another method is only declared together with `read_only_call`. `ok_statuses` are those of a success. `redirects`:
+    they are followed; otherwise one is an answer like any other, since many lead to where people sign in.
     """
 
     url: str
@@ -33,6 +34,7 @@ class HttpCall:
     headers: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     read_only_call: bool = False
     ok_statuses: frozenset[int] = frozenset(range(200, 300))
+    redirects: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +105,11 @@ class Credentials:
     def of(self, identity: ProbeIdentity) -> CredentialRef | None:
         """The one for an identity."""
         return self.user if identity is ProbeIdentity.USER else self.system
+
+    @property
+    def any(self) -> bool:
+        """Whether there is one for anybody."""
+        return self.user is not None or self.system is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,12 @@ fallback: DEGRADED for a quarter of an hour, and never more. Nobody is asked aga
 
 import json
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 from pydantic import ValidationError
 
+from agrajag.core.apply_guards import FALLBACK_SPAN
 from agrajag.core.durations import parse_iso_duration
 from agrajag.core.plain_text import plain_text, without_addresses
 from agrajag.diagnosis.hints import MAX_HINT
@@ -18,7 +19,6 @@ from agrajag.model.enums import Classification, Scope
 from agrajag.model.jobs import MAX_ADJUSTMENTS, CooldownAdjustment, Diagnosis, DiagnosisJob
 from agrajag.model.wire_model import MAX_NOTE
 
-FALLBACK_RECOVERY = timedelta(minutes=15)
 NO_NOTE = "The model gave no note."
 _FIELDS = frozenset(field.alias for field in Diagnosis.model_fields.values())
 _MOST_STARTS = 100
@@ -31,7 +31,7 @@ def fallback(job: DiagnosisJob, now: datetime, why: str) -> Diagnosis:
     return Diagnosis(
         classification=Classification.UNCLEAR,
         scope=job.scope,
-        expected_recovery_at=now + FALLBACK_RECOVERY,
+        expected_recovery_at=now + FALLBACK_SPAN,
         human_note=f"Diagnosis fallback: {why}"[:MAX_NOTE],
     )
 

@@ -18,8 +18,8 @@ from agrajag.diagnosis.hints import Advice, hint
 from agrajag.diagnosis.patterns import intermittent_recovery, is_flapping, outage_recovery
 from agrajag.diagnosis.planner import Refusals
 from agrajag.diagnosis.probe import ProbeOutcome
-from agrajag.diagnosis.proof import is_several, is_shared_credential_refused
-from agrajag.diagnosis.signs import AMBIGUOUS, NOT_FOR_ALL, TECHNICAL, Sign, reported_sign
+from agrajag.diagnosis.proof import concerns_all, is_only_slow, is_several, is_shared_credential_refused
+from agrajag.diagnosis.signs import AMBIGUOUS, TECHNICAL, Sign, reported_sign
 from agrajag.diagnosis.snapshot import Snapshot
 from agrajag.model.enums import Classification, CredentialKind, Scope, Transport
 from agrajag.model.jobs import CooldownAdjustment, Diagnosis
@@ -30,7 +30,6 @@ _LONGEST_WAIT = timedelta(hours=24)
 _USUAL_WAIT = timedelta(minutes=5)
 _RETRY_AFTER = re.compile(r"retry[-_ ]?after[\"'\s:=]{1,6}([^\"'\n,;}]{1,40})", re.IGNORECASE)
 _SHORT_WAIT = timedelta(minutes=10)
-_NO_ANSWER = (Sign.TIMEOUT, Sign.UNREACHABLE)
 _MARKS_EXPIRY = re.compile(r"expired|token_expired|invalid_grant", re.IGNORECASE)
 
 
@@ -103,20 +102,15 @@ class _Case:
             if TECHNICAL & set(self.found.fails):
                 return self._intermittent("It fails, but not twice in the same way.")
             return self._unclear("It fails in a way that was not reported, and that may be the probe's own.")
-        if not self._concerns_all(sign):
+        if not concerns_all(sign, self.found, self.job):
             return self._unclear("It fails for this user; nothing tells how others fare.")
-        if sign is Sign.TIMEOUT and not (is_several(self.job) or self.found.reported in _NO_ANSWER):
+        if is_only_slow(sign, self.found, self.job):
             return self._intermittent("It is too slow for a probe.")
         wait = self._asked_wait()
         if wait is not None and wait <= _SHORT_WAIT:
             return self._intermittent("It asks to come back soon.", self.now + wait)
         recovery = outage_recovery(self.snapshot, self.now) if wait is None else self.now + wait
         return self._broken(f"It fails for everybody alike ({sign}).", recovery)
-
-    def _concerns_all(self, sign: Sign) -> bool:
-        if sign not in NOT_FOR_ALL or self.found.system.anything or is_several(self.job):
-            return True
-        return self.found.user.anything and not self.found.user.had_credentials
 
     # --- it fails for one identity ---
 
@@ -132,6 +126,8 @@ class _Case:
             return self._own_credential("It fails with the user's credential, and works for the system.")
         if is_flapping(self.snapshot):
             return self._intermittent("It works now and then.")
+        if Sign.ELSEWHERE in signs:
+            return self._unclear("It sends the user elsewhere, and works for the system.")
         if signs & AMBIGUOUS:
             return self._unclear(
                 "It tells the user of an error that may be anybody's, and works for the system."

@@ -1,16 +1,16 @@
 """Puts the probes of a run in order: what each identity met, what counts as evidence, and what agrees.
 
-A 401 or 403 to a probe without credentials says only that credentials are needed, so it is no evidence.
+Which of them are evidence is said once, in `core.probe_failures`. A failure with a model's own input is none either: it
+may be the input's.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from agrajag.core.probe_failures import evidence_in
 from agrajag.diagnosis.probe import ProbeOutcome
 from agrajag.diagnosis.signs import AMBIGUOUS, TECHNICAL, Sign, sign_of
 from agrajag.model.enums import ProbeIdentity
-
-_ASKS_FOR_CREDENTIALS = (401, 403)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,16 +77,12 @@ class Findings:
 
 def findings(outcomes: Sequence[ProbeOutcome], reported: Sign | None) -> Findings:
     """The evidence in these outcomes."""
-    return Findings(_seen(outcomes, ProbeIdentity.USER), _seen(outcomes, ProbeIdentity.SYSTEM), reported)
-
-
-def is_evidence(outcome: ProbeOutcome) -> bool:
-    """Whether a probe says anything about the tool."""
-    return outcome.success or outcome.had_credentials or outcome.status_code not in _ASKS_FOR_CREDENTIALS
+    telling = [one for one in evidence_in(outcomes) if one.success or not one.own_sample]
+    return Findings(_seen(telling, ProbeIdentity.USER), _seen(telling, ProbeIdentity.SYSTEM), reported)
 
 
 def _seen(outcomes: Sequence[ProbeOutcome], identity: ProbeIdentity) -> Seen:
-    own = [outcome for outcome in outcomes if outcome.identity is identity and is_evidence(outcome)]
+    own = [outcome for outcome in outcomes if outcome.identity is identity]
     signs = [sign_of(outcome) for outcome in own]
     return Seen(
         works=None in signs,

@@ -1,4 +1,4 @@
-"""Probes a tool that is reached by HTTP: one request, redirects to declared origins alone, a bounded answer.
+"""Probes a tool that is reached by HTTP: one request, redirects only as declared, a bounded answer.
 
 Whatever the other side does is an outcome. The credential goes to the origin of the declared address and nowhere else.
 """
@@ -82,6 +82,7 @@ class _Exchange:
         self._client = client
         self._origins = target.origins
         self._home = origin_of(call.url)
+        self._followed = _REDIRECTS - call.ok_statuses if call.redirects else frozenset[int]()
         self._ok_statuses = call.ok_statuses
         self._secret_header = secret_header
 
@@ -94,7 +95,7 @@ class _Exchange:
             self.status = response.status_code
             try:
                 location = response.headers.get("location")
-                if location is None or response.status_code not in _REDIRECTS - self._ok_statuses:
+                if location is None or response.status_code not in self._followed:
                     return await self._read(response)
             finally:
                 await response.aclose()

@@ -34,8 +34,8 @@ class ProbeOutcome:
     """What a probe showed. `raw_response` is redacted and at most 2,000 characters: for the audit and the model.
 
     `status_code` and `error_signature` as in spec agrajag §6.1; a failure has a signature, by Layer 1's rules over the
-    response. `had_credentials`: a 401 to a probe without any is no evidence. `own_sample`: it was made with the model's
-    own input, so its failure may be the input's.
+    response. `had_credentials`, `takes_credentials` and `unanswered` as in `Evidence`. `own_sample`: it was made with
+    the model's own input, so its failure may be the input's.
     """
 
     identity: ProbeIdentity
@@ -47,6 +47,8 @@ class ProbeOutcome:
     raw_response: str
     at: datetime
     own_sample: bool = False
+    takes_credentials: bool = False
+    unanswered: bool = False
 
 
 class ProbeRefusal(StrEnum):

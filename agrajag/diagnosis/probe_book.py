@@ -132,8 +132,10 @@ def _evidence(outcome: ProbeOutcome) -> Evidence:
     return Evidence(
         identity=outcome.identity,
         had_credentials=outcome.had_credentials,
+        takes_credentials=outcome.takes_credentials,
         success=outcome.success,
         status_code=outcome.status_code,
+        unanswered=outcome.unanswered,
         error_signature=outcome.error_signature,
         duration_ms=outcome.duration_ms,
         at=outcome.at,

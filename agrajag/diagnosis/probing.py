@@ -11,9 +11,9 @@ from typing import Any, NamedTuple, TypeAlias
 
 import structlog
 
-from agrajag.core.exceptions import class_names
+from agrajag.core.exceptions import class_names, is_no_answer
 from agrajag.core.match import RuleSet
-from agrajag.core.targets import CredentialRef, Target, TargetKind
+from agrajag.core.targets import CredentialRef, McpCall, Target, TargetKind
 from agrajag.diagnosis.adapter import RawOutcome, Secret, TargetAdapter, failed
 from agrajag.diagnosis.credentials import CredentialStore
 from agrajag.diagnosis.probe import ProbeOutcome, ProbeRefusal, ProbeRequest
@@ -35,6 +35,7 @@ RulesInForce: TypeAlias = Callable[[str, str | None], RuleSet]
 _LAST_WORDS_SECONDS = 0.1
 """How much sooner than the deadline an adapter has to end by itself: it knows what it has seen until then."""
 _MIN_CALL_SECONDS = 0.3
+_GOOD = range(200, 300)
 _TIMEOUT = "java.net.SocketTimeoutException"
 
 
@@ -132,6 +133,8 @@ class Probes:
             raw_response=shown(error),
             at=at,  # its beginning: what anybody has seen since is newer
             own_sample=call.sample is not call.target.sample_input,
+            takes_credentials=call.target.credentials.any or raw.used_credentials,
+            unanswered=_is_unanswered(call.target, raw),
         )
 
 
@@ -145,8 +148,22 @@ class _Call(NamedTuple):
     sample: Mapping[str, Any]
 
 
+def _is_unanswered(target: Target, raw: RawOutcome) -> bool:
+    """Whether no whole answer came, and none that sent the caller elsewhere or away before.
+
+    A program that is started and says nothing may want a credential; it is no server that is away.
+    """
+    if isinstance(target.call, McpCall) and target.call.command:
+        return False
+    return not raw.ok and raw.status in (None, *_GOOD) and is_no_answer(_names(raw))
+
+
+def _names(raw: RawOutcome) -> tuple[str, ...]:
+    return tuple(filter(None, (raw.exception_type, *raw.exception_chain)))
+
+
 def _end(raw: RawOutcome) -> ProbeEnd:
     if raw.ok:
         return ProbeEnd.WORKED
-    names = class_names(tuple(filter(None, (raw.exception_type, *raw.exception_chain))))
+    names = class_names(_names(raw))
     return ProbeEnd.TIMED_OUT if _TIMEOUT in names else ProbeEnd.FAILED

@@ -61,7 +61,8 @@ Reply with exactly one JSON object and nothing around it:
 - It fails as the user and works as the system: USER_SPECIFIC_TECHNICAL.
 - It fails as both in the same technical way: TECHNICALLY_BROKEN. Never say so without a probe that failed like this.
 - It works as both: WORKING, or INTERMITTENT if it came and went lately. Never say WORKING without a probe that worked.
-- A 401 or 403 to a probe without credentials tells nothing.
+- A 401, 403 or redirect to a probe without credentials tells nothing. Of a tool that takes credentials, no failure
+  without them does, but a 5xx, no connection, and no answer in time.
 - Many different users in the report: not one user's trouble.
 - Say no more than the evidence does. A healthy tool that is called broken is the worst answer; UNCLEAR is a good one.
 """

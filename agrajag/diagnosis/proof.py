@@ -1,20 +1,20 @@
 """Decides whether what the probes of a run showed carries a model's verdict; one that it does not becomes UNCLEAR.
 
 A model can be lied to, and can lie. So it may choose among what the evidence leaves open, and no more: DOWN for all
-needs a probe that failed technically and none that worked; DOWN for one user needs that it fails for them and for
-nobody else. A failure with the model's own input proves nothing. What a verdict may write is decided elsewhere.
+needs two signs of the same technical failure and none of life; DOWN for one user needs that it fails for them and for
+nobody else. It is held to what the rules are held to. What a verdict may write is decided elsewhere.
 """
 
 from collections.abc import Sequence
 
+from agrajag.core.probe_failures import is_of_several
 from agrajag.diagnosis.findings import Findings, findings
 from agrajag.diagnosis.probe import ProbeOutcome
-from agrajag.diagnosis.signs import AMBIGUOUS, TECHNICAL, Sign, reported_sign
+from agrajag.diagnosis.signs import AMBIGUOUS, NOT_FOR_ALL, TECHNICAL, Sign, reported_sign
 from agrajag.model.enums import Classification, CredentialKind
 from agrajag.model.jobs import Diagnosis, DiagnosisJob
 from agrajag.model.wire_model import MAX_NOTE
 
-SEVERAL_USERS = 2
 TO_BE_PROVEN = frozenset(
     {
         Classification.TECHNICALLY_BROKEN,
@@ -25,12 +25,13 @@ TO_BE_PROVEN = frozenset(
 """The verdicts for which it is worth to probe what the model has not."""
 
 _ANYTHING_OF_A_TOOL = TECHNICAL | AMBIGUOUS
-_ANYTHING_OF_A_USER = _ANYTHING_OF_A_TOOL | {Sign.CREDENTIAL}
+_ANYTHING_OF_A_USER = _ANYTHING_OF_A_TOOL | {Sign.CREDENTIAL, Sign.ELSEWHERE}
+_NO_ANSWER = (Sign.TIMEOUT, Sign.UNREACHABLE)
 
 
 def is_several(job: DiagnosisJob) -> bool:
     """Whether so many users met it that it is nobody's own."""
-    return job.distinct_users >= SEVERAL_USERS
+    return is_of_several(job.distinct_users)
 
 
 def is_shared_credential_refused(found: Findings, job: DiagnosisJob) -> bool:
@@ -39,13 +40,31 @@ def is_shared_credential_refused(found: Findings, job: DiagnosisJob) -> bool:
     return is_reported and found.system.only_fails and set(found.system.fails) == {Sign.CREDENTIAL}
 
 
+def concerns_all(sign: Sign, found: Findings, job: DiagnosisJob) -> bool:
+    """Whether such a failure, where nothing works, is everybody's, and not brought about by the data of one user."""
+    if sign not in NOT_FOR_ALL or found.system.anything or is_several(job):
+        return True
+    return found.user.anything and not found.user.had_credentials
+
+
+def is_only_slow(sign: Sign, found: Findings, job: DiagnosisJob) -> bool:
+    """Whether it may only be too slow for a probe."""
+    return sign is Sign.TIMEOUT and not (is_several(job) or found.reported in _NO_ANSWER)
+
+
+def _is_outage(found: Findings, job: DiagnosisJob) -> bool:
+    sign = found.technical
+    if found.works or sign is None or not _ANYTHING_OF_A_TOOL.issuperset(found.fails):
+        return False
+    return concerns_all(sign, found, job) and not is_only_slow(sign, found, job)
+
+
 def is_carried(classification: Classification, outcomes: Sequence[ProbeOutcome], job: DiagnosisJob) -> bool:
     """Whether the evidence leaves this verdict open. WORKING is for whoever applies it, who knows since when."""
-    found = findings([one for one in outcomes if one.success or not one.own_sample], reported_sign(job))
+    found = findings(outcomes, reported_sign(job))
     match classification:
         case Classification.TECHNICALLY_BROKEN:
-            fails = not _ANYTHING_OF_A_TOOL.isdisjoint(found.fails)
-            return not found.works and (fails or is_shared_credential_refused(found, job))
+            return _is_outage(found, job) or (not found.works and is_shared_credential_refused(found, job))
         case Classification.USER_SPECIFIC_TECHNICAL:
             return not is_several(job) and _is_own(found)
         case _:

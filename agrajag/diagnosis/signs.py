@@ -26,6 +26,8 @@ class Sign(StrEnum):
     TIMEOUT = "timeout"
     UNREACHABLE = "unreachable"
     SERVER_ERROR = "server error"
+    ELSEWHERE = "elsewhere"
+    """It sends the caller elsewhere, where people may have to sign in."""
     TOOL_ERROR = "tool error"
     """The tool has answered that it failed, or something failed that nobody knows."""
 
@@ -57,10 +59,11 @@ _WORDS = (
     ),
     (Sign.SERVER_ERROR, "5xx 500 501 502 503 504 507 508 520 521 522 523 524 unavailable overloaded"),
 )
+_ELSEWHERE = range(300, 400)
 _LEFT_OPEN = frozenset({Sign.INPUT, Sign.PERMISSION, Sign.TOOL_ERROR})
 _NO_CREDENTIAL = (
     r"expired|revoked|invalid_(?:grant|token)|unauthenticated|authentication failed|sign.?(?:in|on)\b|log.?in again"
-    r"|link your account"
+    r"|link your account|api.?key|no account\b"
 )
 _BY_TEXT = (
     (Sign.RATE_LIMIT, r"rate.?limit|too many requests|throttl|quota"),
@@ -80,6 +83,8 @@ def sign_of(outcome: ProbeOutcome) -> Sign | None:
     """What a probe that failed is a sign of; None for one that did not fail."""
     if outcome.success:
         return None
+    if outcome.status_code in _ELSEWHERE:
+        return Sign.ELSEWHERE
     sign = _by_words(outcome.error_signature or "") or _by_status(outcome.status_code) or Sign.TOOL_ERROR
     return (_by_text(outcome.raw_response) or sign) if sign in _LEFT_OPEN else sign
 

@@ -93,12 +93,18 @@ class Diagnosis(WireModel):
 
 
 class Evidence(WireModel):
-    """What one probe of this run showed; `apply` judges a diagnosis by it, never by the model's words."""
+    """What one probe of this run showed; `apply` judges a diagnosis by it, never by the model's words.
+
+    `takes_credentials`: the tool is declared to be called with credentials, whether or not this probe had any.
+    `unanswered`: no whole answer came: connection refused or broken, name unknown, no TLS, or out of time.
+    """
 
     identity: ProbeIdentity
     had_credentials: bool
+    takes_credentials: bool = False
     success: bool
     status_code: Annotated[int, Field(ge=100, le=599)] | None = None
+    unanswered: bool = False
     error_signature: Signature | None = None
     duration_ms: Count
     at: Time

@@ -133,7 +133,7 @@ def test_unclear_keeps_a_time_that_the_answer_gives() -> None:
 
 
 @pytest.mark.parametrize("failure", sorted(set(ServiceFailure) - NOT_TRIED))
-def test_a_diagnosis_that_was_tried_and_failed_leaves_the_fallback_and_a_note(
+def test_a_diagnosis_that_came_to_no_end_leaves_the_fallback_and_a_note(
     failure: ServiceFailure,
 ) -> None:
     tools = Applying()
@@ -144,9 +144,13 @@ def test_a_diagnosis_that_was_tried_and_failed_leaves_the_fallback_and_a_note(
     assert (applied.verdict, tools.health().last_diagnosis) == (C.UNCLEAR, None)
 
 
+def test_only_a_run_that_found_no_end_in_its_time_may_say_something_about_the_tool() -> None:
+    assert set(ServiceFailure) - NOT_TRIED == {ServiceFailure.DEADLINE}
+
+
 @pytest.mark.parametrize("failure", sorted(NOT_TRIED))
 @pytest.mark.parametrize("said", [{"diagnosis": None}, {"is_fallback": True}])
-def test_a_diagnosis_that_was_never_tried_says_nothing_about_the_tool(
+def test_a_diagnosis_that_failed_for_reasons_of_ours_says_nothing_about_the_tool(
     failure: ServiceFailure, said: dict[str, Any]
 ) -> None:
     tools = Applying()

@@ -313,13 +313,76 @@ def test_working_needs_a_probe_that_worked() -> None:
     assert tools.health().status is Status.DOWN
 
 
-@pytest.mark.parametrize("status_code", [401, 403])
+@pytest.mark.parametrize("status_code", [401, 403, 302])
 def test_a_probe_without_credentials_that_was_asked_for_some_is_no_evidence(status_code: int) -> None:
     tools = Applying()
     bare = BARE.with_changes(status_code=status_code)
     applied = tools.answer(tools.recheck(), evidence=(bare,))
     assert applied.guards == (Guard.NO_CREDENTIALS, Guard.NOT_CHECKED)
     assert tools.health().status is Status.OK
+
+
+BARE_FAILURES = [
+    pytest.param({"status_code": 404, "error_signature": "http-404"}, id="404 that may hide the tool"),
+    pytest.param({"status_code": 302, "error_signature": "unmatched"}, id="sent to sign in"),
+    pytest.param({"status_code": None, "error_signature": "tool-exception"}, id="the tool says no"),
+]
+
+
+@pytest.mark.parametrize("failure", BARE_FAILURES)
+@pytest.mark.parametrize(
+    "locked",
+    [
+        pytest.param((), id="the user's probe had credentials"),
+        pytest.param(({"had_credentials": False, "takes_credentials": True},), id="or they are declared"),
+    ],
+)
+def test_what_a_tool_with_credentials_does_to_a_caller_without_is_no_outage(
+    failure: dict[str, Any], locked: tuple[dict[str, Any], ...]
+) -> None:
+    tools = Applying()
+    (fields,) = locked or ({},)
+    as_user = evidence(USER, at=after(seconds=5), **failure, **fields)
+    as_nobody = evidence(SYSTEM, at=after(seconds=6), **(failure | fields | {"had_credentials": False}))
+    applied = tools.answer(tools.job(), evidence=(as_user, as_nobody, as_nobody))
+    assert (applied.verdict, Guard.NO_CREDENTIALS in applied.guards) == (C.UNCLEAR, True)
+    assert tools.health().status is Status.DEGRADED
+
+
+@pytest.mark.parametrize("failure", [{"status_code": 503}, {"status_code": None, "unanswered": True}])
+def test_what_is_plainly_the_servers_counts_from_a_caller_without_credentials(
+    failure: dict[str, Any],
+) -> None:
+    tools = Applying()
+    as_nobody = evidence(SYSTEM, at=after(seconds=6), had_credentials=False, **failure)
+    applied = tools.answer(tools.job(), evidence=(USER_BREAKS, as_nobody))
+    assert (applied.verdict, tools.health().status) == (C.TECHNICALLY_BROKEN, Status.DOWN)
+
+
+def test_a_tool_without_credentials_fails_for_all_when_it_fails_without_any() -> None:
+    tools = Applying()
+    missing = evidence(SYSTEM, at=after(seconds=6), had_credentials=False, status_code=404)
+    tools.answer(tools.job(http_status=404), evidence=(missing, missing))
+    assert tools.health().status is Status.DOWN
+
+
+@pytest.mark.parametrize("status_code", [404, None])
+def test_what_may_be_an_old_sample_is_an_outage_only_where_an_error_was_reported(
+    status_code: int | None,
+) -> None:
+    missing = [evidence(who, at=after(seconds=6), status_code=status_code) for who in (USER, SYSTEM)]
+    asked, reported = Applying(), Applying()
+    applied = asked.answer(asked.recheck(), evidence=tuple(missing))
+    assert (applied.verdict, applied.guards) == (C.UNCLEAR, (Guard.UNPROVEN,))
+    reported.answer(reported.job(http_status=404), evidence=tuple(missing))
+    assert (asked.health().status, reported.health().status) == (Status.DEGRADED, Status.DOWN)
+
+
+def test_a_redirect_of_callers_with_credentials_is_no_outage() -> None:
+    tools = Applying()
+    sent_away = [evidence(who, at=after(seconds=6), status_code=302) for who in (USER, SYSTEM)]
+    applied = tools.answer(tools.job(), evidence=tuple(sent_away))
+    assert (applied.verdict, applied.guards) == (C.UNCLEAR, (Guard.UNPROVEN,))
 
 
 def test_the_same_refusal_of_credentials_that_were_sent_is_evidence() -> None:

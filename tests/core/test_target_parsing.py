@@ -54,6 +54,7 @@ def test_a_full_declaration_says_everything_about_a_probe() -> None:
           headers: {Accept: application/json}
           readOnlyCall: true
           okStatuses: [200, 404]
+          redirects: true
         credentials:
           user: {vault: search}
           system: {env: SEARCH}
@@ -70,6 +71,7 @@ def test_a_full_declaration_says_everything_about_a_probe() -> None:
             headers={"Accept": "application/json"},
             read_only_call=True,
             ok_statuses=frozenset({200, 404}),
+            redirects=True,
         ),
         sample_input={"q": "ping", "limit": 1},
         model_input={"type": "object", "properties": {"q": {"type": "string"}}},
@@ -172,6 +174,7 @@ _MISTAKES: dict[str, tuple[object, str, str]] = {
     "a sample that is no query": (_with(sampleInput={"x": {"y": 1}}), "", "no value of a query"),
     "a schema that is a flag": (_with(modelInput=True), "modelInput", "no JSON Schema"),
     "an allowed path": (_with(allow=["https://example.com/x"]), "", "allow lists origins"),
+    "an allowed origin that no redirect leads to": (_with(allow=["https://example.com"]), "", "redirects: true"),
     "an allowed host without scheme": (_with(allow=["example.com"]), "allow.0", "no http or https address"),
     "MCP at two places": (
         {"safety": "SAFE_PROBE", "mcp": {"url": "https://e.com/", "command": ["/x"], "tool": "t"}},

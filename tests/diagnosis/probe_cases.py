@@ -41,8 +41,9 @@ def _no_roots() -> ssl.SSLContext:
 
 
 def a_target(url: str, *allow: str, **fields: Any) -> Target:
-    """A GET of this address without credentials; fields of `HttpCall` count as its own."""
+    """A GET of this address without credentials that follows redirects; fields of `HttpCall` count as its own."""
     own = {name: fields.pop(name) for name in list(fields) if name in HttpCall.__dataclass_fields__}
+    own.setdefault("redirects", True)
     origins = frozenset(map(origin_of, (url, *allow)))
     given: dict[str, Any] = {"tool_name": "search", "source": "tools.yaml", "origins": origins}
     return Target(**(given | {"call": HttpCall(url, **own), "credentials": Credentials()} | fields))

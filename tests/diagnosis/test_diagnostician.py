@@ -69,6 +69,52 @@ def anonymous(outcome: ProbeOutcome) -> ProbeOutcome:
             (fails(USER), anonymous(fails(SYSTEM, "http-401", 401))), {}, UNCLEAR, id="only the user tells"
         ),
         pytest.param(
+            (fails(USER, "http-404", 404), anonymous(fails(SYSTEM, "http-404", 404))),
+            {"error_signature": "http-404"},
+            UNCLEAR,
+            id="it may be hidden from whoever has no credential",
+        ),
+        pytest.param(
+            (fails(USER, "unmatched", 302), anonymous(fails(SYSTEM, "unmatched", 302))),
+            {"error_signature": "unmatched"},
+            UNCLEAR,
+            id="both are sent to sign in",
+        ),
+        pytest.param(
+            (fails(USER, "unmatched", None), anonymous(fails(SYSTEM, "unmatched", None))),
+            {"error_signature": "unmatched"},
+            UNCLEAR,
+            id="the tool tells both that it lacks something",
+        ),
+        pytest.param(
+            2 * (fails(SYSTEM, "http-404", 404, had_credentials=False, takes_credentials=True),),
+            {"error_signature": "http-404"},
+            UNCLEAR,
+            id="nobody had the credentials that are declared",
+        ),
+        pytest.param(
+            (fails(USER, "unmatched", 302), works(SYSTEM)),
+            {"error_signature": "unmatched"},
+            UNCLEAR,
+            id="the user alone is sent elsewhere",
+        ),
+        pytest.param(
+            (
+                fails(USER),
+                anonymous(fails(SYSTEM, "timeout", None, unanswered=True)),
+                anonymous(fails(SYSTEM)),
+            ),
+            {},
+            BROKEN,
+            id="a server that fails needs no credential to be seen",
+        ),
+        pytest.param(
+            (fails(USER, own_sample=True), fails(SYSTEM, own_sample=True), works(USER), works(SYSTEM)),
+            {},
+            WORKING,
+            id="what a model's own input met is the input's",
+        ),
+        pytest.param(
             (works(USER), anonymous(fails(SYSTEM, "http-401", 401))), {}, WORKING, id="it works for the user"
         ),
         pytest.param(

@@ -6,8 +6,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agrajag.core.probe_failures import evidence_in
 from agrajag.diagnosis.diagnostician import decide
-from agrajag.diagnosis.findings import is_evidence
 from agrajag.diagnosis.planner import next_probe
 from agrajag.diagnosis.probe import ProbeOutcome, ProbeRefusal
 from agrajag.diagnosis.signs import AMBIGUOUS, TECHNICAL, Sign, reported_sign, sign_of
@@ -84,7 +84,7 @@ def test_nothing_is_ever_broken_without_a_probe_that_failed_technically(
     if said(snapshot, seen, refused).classification is not Classification.TECHNICALLY_BROKEN:
         return
     reported = reported_sign(snapshot.job)
-    signs = [sign_of(outcome) for outcome in seen if not outcome.success and is_evidence(outcome)]
+    signs = [sign_of(outcome) for outcome in evidence_in(seen) if not outcome.success]
     is_shared = snapshot.job.credential_kind is CredentialKind.SHARED and reported is Sign.CREDENTIAL
     assert any(
         sign in TECHNICAL

@@ -107,6 +107,17 @@ async def test_a_redirect_that_names_a_user_of_the_same_host_is_not_followed() -
         assert "pw" not in str(outcome.message)
 
 
+async def test_a_redirect_is_an_answer_like_any_other_where_none_is_declared_to_be_followed() -> None:
+    async def wall(asked: Any, writer: asyncio.StreamWriter) -> None:
+        page = answers(200, b"sign in") if asked.path == "/login" else redirects("/login")
+        await page(asked, writer)
+
+    async with ToolServer(wall) as server:
+        outcome = await called(a_target(server.url("/health"), redirects=False))
+        assert (outcome.ok, outcome.status, outcome.headers["location"]) == (False, 302, "/login")
+        assert [asked.path for asked in server.asked] == ["/health"]
+
+
 async def test_redirects_within_the_origin_are_followed_up_to_a_limit() -> None:
     async def once(asked: Any, writer: asyncio.StreamWriter) -> None:
         await (answers() if asked.path == "/new" else redirects("/new"))(asked, writer)

@@ -28,8 +28,8 @@ from tests.diagnosis.probe_cases import a_cascade, a_request, as_user, made, too
 from tests.diagnosis.test_mcp_servers import instead_of, older
 
 
-def probes(cascade: Cascade, kafka: KafkaAdapter | None = None) -> Probes:
-    adapters: dict[TargetKind, TargetAdapter] = {TargetKind.MCP: McpAdapter(LOOPBACK)}
+def probes(cascade: Cascade, kafka: KafkaAdapter | None = None, mcp: McpAdapter | None = None) -> Probes:
+    adapters: dict[TargetKind, TargetAdapter] = {TargetKind.MCP: mcp or McpAdapter(LOOPBACK)}
     if kafka is not None:
         adapters[TargetKind.KAFKA] = kafka
     rules = bundled_rules()
@@ -59,6 +59,15 @@ async def test_a_failing_mcp_server_has_a_signature_of_layer_1(
     async with serving(Between(tools().streamable_http_app(), older(instead_of(method, answer)))) as url:
         outcome = await made(probes(mcp_tool(url, "search")), seconds=2.0)
     assert (outcome.success, outcome.status_code, outcome.error_signature) == (False, status_code, signature)
+    assert outcome.unanswered is (status_code is None)
+
+
+async def test_a_program_that_keeps_silent_may_want_a_credential_and_is_no_server_that_is_away() -> None:
+    mcp = {"command": ["/bin/sleep", "60"], "tool": "search"}
+    declared = a_cascade(tools_text(search={"safety": "SAFE_PROBE", "mcp": mcp}))
+    adapter = McpAdapter(LOOPBACK, commands=["/bin/sleep"])
+    outcome = await made(probes(declared, mcp=adapter), seconds=1.0)
+    assert (outcome.success, outcome.error_signature, outcome.unanswered) == (False, "timeout", False)
 
 
 async def test_what_a_failed_tool_tells_in_words_is_read_by_the_rules() -> None:
@@ -66,6 +75,7 @@ async def test_what_a_failed_tool_tells_in_words_is_read_by_the_rules() -> None:
         outcome = await made(probes(mcp_tool(url, "broken")), seconds=20.0)
     assert (outcome.success, outcome.status_code, outcome.error_signature) == (False, None, "http-5xx")
     assert "502 Bad Gateway" in outcome.raw_response
+    assert not outcome.unanswered
 
 
 async def test_a_tool_that_is_not_listed_matches_no_rule() -> None:

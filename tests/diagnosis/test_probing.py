@@ -80,18 +80,26 @@ async def test_a_tool_that_cannot_be_reached_is_known_by_layer_1_as_such(tmp_pat
         untrusted = await made(probes(search_at(server.url())))
         assert (untrusted.success, untrusted.error_signature) == (False, "unclassified")
         assert "CERTIFICATE_VERIFY_FAILED" in untrusted.raw_response
+    assert [found.unanswered for found in (refused, unknown, untrusted)] == [True] * 3
 
 
 @pytest.mark.parametrize(
-    ("behaviour", "status", "signature"),
-    [(hangs(), None, "timeout"), (trickles(), 200, "timeout"), (trickles(503), 503, "http-5xx")],
-    ids=["a hang", "a trickle", "a trickle of an error"],
+    ("behaviour", "status", "signature", "unanswered"),
+    [
+        (hangs(), None, "timeout", True),
+        (trickles(), 200, "timeout", True),
+        (trickles(404), 404, "http-404", False),
+        (trickles(503), 503, "http-5xx", False),
+    ],
+    ids=["a hang", "a trickle", "a trickle of a refusal", "a trickle of an error"],
 )
-async def test_a_probe_ends_at_its_deadline(behaviour: Any, status: int | None, signature: str) -> None:
+async def test_a_probe_ends_at_its_deadline(
+    behaviour: Any, status: int | None, signature: str, unanswered: bool
+) -> None:
     async with ToolServer(behaviour) as server:
         found = await made(probes(search_at(server.url())), seconds=MIN_SECONDS)
         assert (found.success, found.status_code, found.error_signature) == (False, status, signature)
-        assert found.duration_ms < 3_000
+        assert (found.duration_ms < 3_000, found.unanswered) == (True, unanswered)
 
 
 async def test_of_a_long_response_the_beginning_is_shown() -> None:
@@ -146,6 +154,15 @@ async def test_each_identity_has_its_own_credential(secrets: Path) -> None:
             f"Bearer {_TOKEN}",
             "Bearer of-alice",
         ]
+
+
+@pytest.mark.parametrize("declared", [{"user": {"vault": "search"}}, {"system": {"file": "other"}}, {}])
+async def test_a_probe_says_whether_its_tool_is_declared_with_credentials(declared: Any) -> None:
+    async with ToolServer(answers(404)) as server:
+        request = as_user() if "system" in declared else a_request()
+        found = await made(probes(search_at(server.url(), credentials=declared)), request)
+        assert (found.had_credentials, found.takes_credentials) == (False, bool(declared))
+        assert not found.unanswered
 
 
 async def test_a_probe_for_which_no_credential_is_declared_says_that_it_had_none() -> None:

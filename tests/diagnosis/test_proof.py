@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agrajag.diagnosis.findings import is_evidence
+from agrajag.core.probe_failures import evidence_in
 from agrajag.diagnosis.probe import ProbeOutcome
 from agrajag.diagnosis.proof import is_carried, uncarried
 from agrajag.model.enums import Classification, CredentialKind, Scope
@@ -25,6 +25,58 @@ OWN = Classification.USER_SPECIFIC_TECHNICAL
         pytest.param(BROKEN, (), {}, False, id="broken, and nobody looked"),
         pytest.param(BROKEN, (fails(SYSTEM),), {}, True, id="broken, and it fails"),
         pytest.param(BROKEN, (fails(USER), works(SYSTEM)), {}, False, id="broken, and it works for one"),
+        pytest.param(
+            BROKEN,
+            (fails(USER, "unmatched", 302), fails(SYSTEM, "unmatched", 302)),
+            {},
+            False,
+            id="broken, and it sends callers elsewhere",
+        ),
+        pytest.param(
+            BROKEN,
+            (fails(USER, "http-404", 404), fails(SYSTEM, "http-404", 404)),
+            {},
+            False,
+            id="broken, and a server error was reported",
+        ),
+        pytest.param(
+            BROKEN,
+            (fails(USER, "http-404", 404), fails(SYSTEM, "http-404", 404)),
+            {"error_signature": "http-404"},
+            True,
+            id="broken, and the same was reported",
+        ),
+        pytest.param(
+            BROKEN,
+            (fails(USER, "tool-exception", None), fails(SYSTEM, "tool-exception", None)),
+            {"error_signature": "user-request"},
+            False,
+            id="broken, and nobody has reported it",
+        ),
+        pytest.param(
+            BROKEN, (fails(USER),), {"error_signature": "http-404"}, False, id="broken, and it failed once"
+        ),
+        pytest.param(
+            BROKEN,
+            (fails(USER), fails(USER)),
+            {},
+            False,
+            id="broken, and nothing tells how others fare",
+        ),
+        pytest.param(
+            BROKEN,
+            (fails(USER, "timeout", None), fails(SYSTEM, "timeout", None)),
+            {"error_signature": "http-5xx"},
+            False,
+            id="broken, and it may only be slow",
+        ),
+        pytest.param(
+            BROKEN,
+            (fails(USER, "http-404", 404), fails(SYSTEM, "http-404", 404, had_credentials=False)),
+            {"error_signature": "http-404"},
+            False,
+            id="broken, and hidden from whoever has no credential",
+        ),
         pytest.param(BROKEN, (fails(SYSTEM, "http-429", 429),), {}, False, id="broken, and it limits"),
         pytest.param(
             BROKEN, (fails(SYSTEM, "http-403", 403),), {}, False, id="broken, and it wants a permission"
@@ -99,4 +151,4 @@ def test_no_down_ever_stands_for_a_tool_that_works_for_whom_it_is_about(
         return
     about = [one for one in seen if classification is BROKEN or one.identity is USER]
     assert not any(one.success for one in about)
-    assert classification is OWN or any(is_evidence(one) and not one.success for one in seen)
+    assert classification is OWN or any(not one.success for one in evidence_in(seen))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agrajag.diagnosis.signs import Sign, reported_sign, sign_of
+from agrajag.diagnosis.signs import AMBIGUOUS, TECHNICAL, Sign, reported_sign, sign_of
 from tests.builders import a_job
 from tests.diagnosis.cases import USER, fails, works
 
@@ -28,6 +28,11 @@ from tests.diagnosis.cases import USER, fails, works
 )
 def test_the_signature_speaks_before_the_status(signature: str, status: int | None, expected: Sign) -> None:
     assert sign_of(fails(USER, signature, status)) is expected
+
+
+def test_a_redirect_is_a_sign_of_neither_whatever_it_is_called() -> None:
+    assert sign_of(fails(USER, "http-5xx", 302)) is Sign.ELSEWHERE
+    assert Sign.ELSEWHERE not in TECHNICAL | AMBIGUOUS
 
 
 def test_what_works_is_a_sign_of_nothing() -> None:
