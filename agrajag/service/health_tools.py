@@ -89,14 +89,14 @@ _COMMANDS: Mapping[type[_OneDocument], CommandKind] = {
 
 
 def command_of(use: ToolUse, asked: _OneDocument, now: datetime) -> HealthCommand:
-    """The command that a call means. Its id is that of the process's call, so that a repeat is carried out once."""
+    """The command that a call means. Its id is that of the actor's call, so that a repeat is carried out once."""
     given = asked.model_dump(exclude={"note", "scope_id"}, exclude_none=True)
     return HealthCommand(
-        command_id=derived_id("cmd", use.run.process_id, use.call_id),
+        command_id=derived_id("cmd", use.actor.act_id, use.call_id),
         kind=_COMMANDS[type(asked)],
-        tenant_id=use.job.tenant_id,
+        tenant_id=use.actor.caller.tenant_id,
         scope_id=asked.scope_id or _own_scope_id(use, asked.scope) or "",
-        by=f"{use.job.service_type}-engine/{use.run.process_id}",
+        by=use.actor.by,
         reason=getattr(asked, "note", None),
         at=now,
         **given,
@@ -104,13 +104,13 @@ def command_of(use: ToolUse, asked: _OneDocument, now: datetime) -> HealthComman
 
 
 def _own_scope_id(use: ToolUse, scope: Scope) -> str | None:
-    """The id of the job's own session, user, project or tenant; GLOBAL has none."""
-    job = use.job
+    """The id of the caller's own session, user, project or tenant; GLOBAL has none."""
+    caller = use.actor.caller
     return {
-        Scope.SESSION: job.originating_session_id,
-        Scope.USER: job.originating_user_id,
-        Scope.PROJECT: job.project_id,
-        Scope.TENANT: job.tenant_id,
+        Scope.SESSION: caller.session_id,
+        Scope.USER: caller.user_id,
+        Scope.PROJECT: caller.project_id,
+        Scope.TENANT: caller.tenant_id,
         Scope.GLOBAL: "",
     }[scope]
 
@@ -164,7 +164,7 @@ def write_tools(sender: Sending, topics: Topics) -> tuple[ToolSpec, ...]:
     """The four that write, shielded by the role of a writer (spec agrajag §6.2)."""
 
     async def act(use: ToolUse, asked: _OneDocument) -> Outcome:
-        command = command_of(use, asked, use.run.clock())
+        command = command_of(use, asked, use.actor.clock())
         key = tool_key(command.tenant_id, command.tool_name).encode()
         headers = binary_headers(EventType.HEALTH_COMMAND, SOURCE, command.command_id)
         await sender.send([Output(topics.name(Topic.HEALTH_COMMANDS), key, command.to_json(), headers)])
@@ -186,26 +186,26 @@ def write_tools(sender: Sending, topics: Topics) -> tuple[ToolSpec, ...]:
 
 
 def _misfit(use: ToolUse, asked: _OneDocument) -> str | None:
-    now = use.run.clock()
+    now = use.actor.clock()
     return misfit(command_of(use, asked, now), now)
 
 
 def read_tool(health: HealthReading) -> ToolSpec:
-    """The one that reads (spec agrajag §6.3): documents of the job's own scopes, and nobody else's."""
+    """The one that reads (spec agrajag §6.3): documents of the caller's own scopes, and nobody else's."""
 
     async def act(use: ToolUse, asked: ReadHealth) -> Outcome:
         found = _found(health, use, asked)
         if found is None:
             return Ready({"present": False, "status": "OK"}, empty=True)
-        return Ready({"present": True, **readable(found, use.job.originating_user_id, use.run.clock())})
+        return Ready({"present": True, **readable(found, use.actor.caller.user_id, use.actor.clock())})
 
     def fault(use: ToolUse, asked: ReadHealth) -> str | None:
         if asked.scope is None:
             return "scopeId: says nothing without a scope" if asked.scope_id else None
         own = _own_scope_id(use, asked.scope)
         if own is None:
-            return f"scope: this job has no {asked.scope}"
-        return "scopeId: is not this job's" if asked.scope_id not in (None, own) else None
+            return f"scope: the caller has no {asked.scope}"
+        return "scopeId: is not the caller's own" if asked.scope_id not in (None, own) else None
 
     return ToolSpec(
         name="tool_health_read",
@@ -246,16 +246,16 @@ def readable(health: ToolHealth, user_id: str | None, now: datetime) -> dict[str
 
 
 def _found(health: HealthReading, use: ToolUse, asked: ReadHealth) -> ToolHealth | None:
-    job = use.job
+    caller = use.actor.caller
     if asked.scope is not None:
         scope_id = _own_scope_id(use, asked.scope) or ""
-        return health.find(job.tenant_id, asked.scope, scope_id, asked.tool_name)
+        return health.find(caller.tenant_id, asked.scope, scope_id, asked.tool_name)
     return health.nearest(
-        job.tenant_id,
+        caller.tenant_id,
         asked.tool_name,
-        project_id=job.project_id,
-        user_id=job.originating_user_id,
-        session_id=job.originating_session_id,
+        project_id=caller.project_id,
+        user_id=caller.user_id,
+        session_id=caller.session_id,
     )
 
 

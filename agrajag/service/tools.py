@@ -3,18 +3,21 @@
 A tool is visible where all three agree: the engine carries every role that the tool asks for, the recipe lists it, and
 its safety is SAFE_PROBE: engines work unattended, so nothing else is offered to their models, a tool that runs scripts
 least of all. A recipe only takes away: its roles count where the engine has them too. Whatever a tool
-reaches in turn, it reaches through the same toolbox.
+reaches in turn, it reaches through the same toolbox. An administrator is there and needs no recipe: roles alone count.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, TypeVar
 
 import orjson
 from pydantic import ConfigDict, ValidationError
 
+from agrajag.core.lookup import Caller
+from agrajag.core.shown import visible
 from agrajag.documents.recipes import Recipe
-from agrajag.errors import ConfigError
+from agrajag.errors import ConfigError, InputError
 from agrajag.harness import (
     Admission,
     Admitted,
@@ -28,6 +31,7 @@ from agrajag.model.enums import Safety
 from agrajag.model.jobs import ServiceJob
 from agrajag.model.wire_model import WireModel
 from agrajag.service.engine import Role, ServiceRun
+from agrajag.wire.reasons import DeadLetterReason
 
 INVALID_ARGUMENTS = "INVALID_ARGUMENTS"
 _MAX_REASONS = 5
@@ -43,11 +47,30 @@ A = TypeVar("A", bound=Arguments)
 
 
 @dataclass(frozen=True, slots=True)
-class ToolUse:
-    """For whom a tool acts: a job, its run, and what that run may reach."""
+class Actor:
+    """Who acts through tools: the run of an engine, or an administrator.
 
-    job: ServiceJob
-    run: ServiceRun
+    `by` is its name in the history. `act_id`, such as that of a process or a request, names with a call's id what is
+    done, so that a repeat is the same. `caller` says whose tenant, project, user and session are its own.
+    """
+
+    by: str
+    act_id: str
+    caller: Caller
+    clock: Callable[[], datetime] = field(repr=False)
+
+
+def actor_of(job: ServiceJob, run: ServiceRun) -> Actor:
+    """The run of an engine, for the originator of its job."""
+    caller = Caller(job.tenant_id, job.project_id, job.originating_user_id, job.originating_session_id)
+    return Actor(f"{job.service_type}-engine/{run.process_id}", run.process_id, caller, run.clock)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolUse:
+    """One call: who makes it, and what they may reach."""
+
+    actor: Actor
     toolbox: "Toolbox"
     call_id: str
 
@@ -105,13 +128,13 @@ class ToolRegistry:
         granted = engine_roles(roles, recipe)
         return Toolbox(spec for spec in self._specs.values() if is_visible(spec, granted, recipe))
 
-    def find(self, name: str) -> ToolSpec | None:
-        """The tool of this name whoever may use it: for the paths of administrators, never for a run."""
-        return self._specs.get(name)
+    def for_administrator(self, roles: frozenset[Role]) -> "Toolbox":
+        """What an administrator of these roles reaches. Never for a run, which has a recipe."""
+        return Toolbox(spec for spec in self._specs.values() if spec.requires <= roles)
 
 
 class Toolbox:
-    """The tools that one run reaches. There is no other way to a tool from inside it."""
+    """The tools that one run or administrator reaches. There is no other way to a tool from inside it."""
 
     def __init__(self, specs: Iterable[ToolSpec]) -> None:
         self._specs = {spec.name: spec for spec in specs}
@@ -122,19 +145,34 @@ class Toolbox:
         return tuple(self._specs.values())
 
     def find(self, name: str) -> ToolSpec | None:
-        """The tool, if this run may use it."""
+        """The tool, if it may be used."""
         return self._specs.get(name)
+
+    async def call(self, actor: Actor, name: str, given: object, call_id: str) -> Outcome:
+        """What a tool does with `given` for an administrator.
+
+        Raises InputError for a tool that is not reached and for arguments that cannot be used; and what the tool does.
+        """
+        spec = self.find(name)
+        if spec is None:
+            raise InputError(DeadLetterReason.INVALID_FIELD, f"{visible(name)[:80]}: there is no such tool")
+        use = ToolUse(actor, self, call_id)
+        found = spec.admit(use, given)
+        if isinstance(found, str):
+            raise InputError(DeadLetterReason.INVALID_FIELD, found)
+        return await spec.act(use, found)
 
     def harness_tools(self, job: ServiceJob, run: ServiceRun) -> tuple[Tool, ...]:
         """All of them as the model of this run sees them."""
-        return tuple(as_harness_tool(spec, job, run, self) for spec in self.specs)
+        actor = actor_of(job, run)
+        return tuple(as_harness_tool(spec, actor, self) for spec in self.specs)
 
 
-def as_harness_tool(spec: ToolSpec, job: ServiceJob, run: ServiceRun, toolbox: Toolbox) -> Tool:
+def as_harness_tool(spec: ToolSpec, actor: Actor, toolbox: Toolbox) -> Tool:
     """The tool for one run. Arguments that cannot be used are told to the model, which may call again."""
 
     def use(call: ToolCall) -> ToolUse:
-        return ToolUse(job, run, toolbox, call.call_id)
+        return ToolUse(actor, toolbox, call.call_id)
 
     def admit(call: ToolCall) -> Admission:
         found = spec.admit(use(call), call.arguments)

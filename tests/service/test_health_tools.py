@@ -6,14 +6,17 @@ from typing import Any
 import orjson
 import pytest
 
+from agrajag.core.lookup import Caller
+from agrajag.errors import InputError
 from agrajag.harness import Outcome, Ready
 from agrajag.model.answers import HealthCommand
 from agrajag.model.enums import Classification, CommandKind, Scope, Status
 from agrajag.model.health import HistoryEntry, LastDiagnosis
 from agrajag.model.jobs import DiagnosisJob
+from agrajag.service.engine import Role
 from agrajag.service.health_reading import HealthReading
 from agrajag.service.health_tools import read_tool, write_tools
-from agrajag.service.tools import Arguments, Toolbox, ToolSpec, ToolUse
+from agrajag.service.tools import Actor, Arguments, Toolbox, ToolRegistry, ToolSpec, ToolUse, actor_of
 from agrajag.wire.topics import Topic
 from tests.builders import NOW, a_cooldown, a_health, a_job
 from tests.service.attempting import TOPICS, Kept, a_run
@@ -31,7 +34,7 @@ async def _called(
     call: str = "c1",
 ) -> Outcome | str:
     job = job or a_job()
-    use = ToolUse(job, a_run(sender, job), Toolbox([spec]), call)
+    use = ToolUse(actor_of(job, a_run(sender, job)), Toolbox([spec]), call)
     admitted = spec.admit(use, arguments)
     return admitted if isinstance(admitted, str) else await spec.act(use, admitted)
 
@@ -152,6 +155,42 @@ async def test_what_cannot_be_meant_is_told_and_nothing_is_sent(
     assert sender.outputs == []
 
 
+_BOB = Actor("bob", "request-7", Caller("acme", "essays"), lambda: NOW)
+_DOWN = {**_WHERE, "classification": "TECHNICALLY_BROKEN", "note": "moving house"}
+_MARK = "tool_health_set_unavailable"
+
+
+async def test_an_administrator_with_the_role_marks_a_tool_as_engines_do() -> None:
+    sender = Kept()
+    registry = ToolRegistry([*write_tools(sender, TOPICS), read_tool(Documents())])
+    tools = registry.for_administrator(frozenset({Role.TOOL_HEALTH_WRITER}))
+    outcomes = [await tools.call(_BOB, _MARK, _DOWN, call) for call in ("c1", "c1", "c2")]
+    first, again, other = (HealthCommand.from_json(output.value or b"") for output in sender.outputs)
+    assert outcomes[0] == Ready({"commandId": first.command_id, "sent": True})
+    assert first == again
+    assert first.command_id != other.command_id
+    assert (first.kind, first.by, first.tenant_id) == (CommandKind.SET_UNAVAILABLE, "bob", "acme")
+    assert (first.scope_id, first.reason, first.at) == ("essays", "moving house", NOW)
+
+
+@pytest.mark.parametrize(
+    ("roles", "arguments", "told"),
+    [
+        ({Role.TOOL_HEALTH_READER, Role.TOOL_PROBER}, _DOWN, "tool_health_set_unavailable: there is no such"),
+        ({Role.TOOL_HEALTH_WRITER}, _WHERE, "classification: Field required"),
+        ({Role.TOOL_HEALTH_WRITER}, _DOWN | {"scope": "TENANT", "scopeId": "globex"}, "is not the tenant's"),
+    ],
+)
+async def test_an_administrator_without_the_role_or_with_nonsense_sends_nothing(
+    roles: set[Role], arguments: dict[str, Any], told: str
+) -> None:
+    sender = Kept()
+    registry = ToolRegistry([*write_tools(sender, TOPICS), read_tool(Documents())])
+    with pytest.raises(InputError, match=told):
+        await registry.for_administrator(frozenset(roles)).call(_BOB, _MARK, arguments, "c1")
+    assert sender.outputs == []
+
+
 async def _read(
     health: HealthReading, arguments: dict[str, Any], job: DiagnosisJob | None = None
 ) -> dict[str, Any] | str:
@@ -183,10 +222,10 @@ async def test_reading_a_scope_gives_that_document_alone() -> None:
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        ({"scope": "USER", "scopeId": "bob"}, "scopeId: is not this job's"),
-        ({"scope": "PROJECT", "scopeId": "novels"}, "scopeId: is not this job's"),
-        ({"scope": "TENANT", "scopeId": "globex"}, "scopeId: is not this job's"),
-        ({"scope": "SESSION", "scopeId": "sess-of-bob"}, "scope: this job has no SESSION"),
+        ({"scope": "USER", "scopeId": "bob"}, "scopeId: is not the caller's own"),
+        ({"scope": "PROJECT", "scopeId": "novels"}, "scopeId: is not the caller's own"),
+        ({"scope": "TENANT", "scopeId": "globex"}, "scopeId: is not the caller's own"),
+        ({"scope": "SESSION", "scopeId": "sess-of-bob"}, "scope: the caller has no SESSION"),
         ({"scopeId": "bob"}, "scopeId: says nothing without a scope"),
         ({"scope": "EVERYBODY"}, "scope: Input should be"),
     ],

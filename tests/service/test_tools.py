@@ -12,7 +12,15 @@ from agrajag.model.enums import Safety
 from agrajag.model.wire_model import Id
 from agrajag.service.engine import Role
 from agrajag.service.health_tools import read_tool, write_tools
-from agrajag.service.tools import Arguments, Toolbox, ToolRegistry, ToolSpec, ToolUse, as_harness_tool
+from agrajag.service.tools import (
+    Arguments,
+    Toolbox,
+    ToolRegistry,
+    ToolSpec,
+    ToolUse,
+    actor_of,
+    as_harness_tool,
+)
 from tests.builders import a_job
 from tests.service.attempting import TOPICS, Kept, a_recipe, a_run
 from tests.service.reading import Documents
@@ -118,7 +126,13 @@ def test_an_engine_that_may_write_and_whose_recipe_says_so_is_shown_them() -> No
     recipe = a_recipe(allowed_tools=names, roles=frozenset({"tool-health-writer"}))
     assert tuple(_names(specs, recipe)) == names
     assert _names(specs, recipe, frozenset({Role.TOOL_PROBER})) == []
-    assert ToolRegistry(specs).find(names[0]) is specs[0]
+
+
+def test_an_administrator_reaches_by_roles_alone_what_no_engine_is_offered() -> None:
+    script = _a_tool("run_script", safety=Safety.MUTATING, requires=frozenset({Role.REPAIR_ACTOR}))
+    registry = ToolRegistry([script, _PROBE])
+    assert registry.for_administrator(frozenset({Role.REPAIR_ACTOR})).specs == (script,)
+    assert registry.for_administrator(frozenset()).specs == ()
 
 
 def test_two_tools_of_one_name_stop_the_start() -> None:
@@ -140,7 +154,7 @@ def test_two_tools_of_one_name_stop_the_start() -> None:
 )
 def test_arguments_that_cannot_be_used_are_told_without_their_values(arguments: Any, reason: str) -> None:
     job = a_job()
-    tool = as_harness_tool(_a_tool("free"), job, a_run(Kept(), job), Toolbox(()))
+    tool = as_harness_tool(_a_tool("free"), actor_of(job, a_run(Kept(), job)), Toolbox(()))
     admission = tool.admit(ToolCall("sess-1", "proc-1", "call-1", "free", arguments))
     assert isinstance(admission, NotAdmitted)
     assert admission.content["code"] == "INVALID_ARGUMENTS"
