@@ -130,7 +130,8 @@ async def _engines(
     ends: AsyncExitStack,
 ) -> "tuple[AnyEngine, ...]":
     """Our own engine, and those of other packages that are installed."""
-    from agrajag.diagnosis.engine import AgrajagEngine, EngineBounds
+    from agrajag.diagnosis.engine import PROBE_GRACE_SECONDS, AgrajagEngine, EngineBounds
+    from agrajag.diagnosis.probe_tools import free_probe_tools
     from agrajag.service.attempts import utc_now
     from agrajag.service.health_tools import read_tool, write_tools
     from agrajag.service.models import Models
@@ -139,13 +140,16 @@ async def _engines(
 
     topics = settings.topics.topics()
     models = await ends.enter_async_context(Models(documents, declared_models(settings)))
-    tools = ToolRegistry((read_tool(view), *write_tools(sender, topics)))
+    prober = await _prober(settings, documents, ends)
+    probe_seconds = settings.diagnosis.probe_seconds
+    probes = free_probe_tools(prober, probe_seconds, probe_seconds + PROBE_GRACE_SECONDS)
+    tools = ToolRegistry((read_tool(view), *write_tools(sender, topics), *probes))
     engine = AgrajagEngine(
         models,
-        await _prober(settings, documents, ends),
+        prober,
         view,
         [read_tool(view)],
-        EngineBounds(probe_seconds=settings.diagnosis.probe_seconds),
+        EngineBounds(probe_seconds=probe_seconds),
     )
     return (engine, *installed_engines(EngineParts(topics, view, models, tools, utc_now)))
 

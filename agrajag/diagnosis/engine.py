@@ -38,7 +38,7 @@ log = structlog.get_logger(__name__)
 ROLES = frozenset({Role.TOOL_PROBER, Role.TOOL_HEALTH_WRITER, Role.TOOL_HEALTH_READER})
 MODEL_TOOLS = frozenset({PROBE_AS_USER, PROBE_AS_SYSTEM, "tool_health_read"})
 """All that a model of this engine is ever shown, whatever a recipe lists (spec agrajag §5.2a)."""
-_PROBE_GRACE_SECONDS = 2.0
+PROBE_GRACE_SECONDS = 2.0
 _SECONDS_TO_ANSWER = 1.0
 
 
@@ -196,7 +196,7 @@ class AgrajagEngine:
         def when_full() -> None:
             context.require_stop(StopReason.TOOL_CALLS_EXHAUSTED)
 
-        seconds = self._bounds.probe_seconds + _PROBE_GRACE_SECONDS
+        seconds = self._bounds.probe_seconds + PROBE_GRACE_SECONDS
         probes = probe_tools(diagnosing.job, diagnosing.book, when_full, seconds)
         run = diagnosing.run
         toolbox = ToolRegistry([*probes, *self._tools]).toolbox(self.roles, run.recipe)

@@ -1,16 +1,17 @@
-"""The two tools by which a model looks at the tool of its job: as the originating user, and as the system (spec §6.1).
+"""The two tools by which a model looks at a tool: as the originating user, and as the system (spec agrajag §6.1).
 
-Nobody else can be probed as, and no other tool at all. What comes back is the spec's five fields, and as whom and with
-what the probe was made.
+Nobody else can be probed as, and by the diagnosis no other tool than that of its job. What comes back is the spec's
+five fields, and as whom and with what the probe was made.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from pydantic import Field
 
+from agrajag.core.jobs import derived_id
 from agrajag.core.redact import redacted_line
-from agrajag.diagnosis.probe import MAX_RAW_RESPONSE, ProbeOutcome, ProbeRefusal
+from agrajag.diagnosis.probe import MAX_RAW_RESPONSE, ProbeOutcome, Prober, ProbeRefusal, ProbeRequest
 from agrajag.diagnosis.probe_book import ProbeBook
 from agrajag.harness import Failed, Outcome, Ready
 from agrajag.model.enums import ProbeIdentity, Safety
@@ -26,7 +27,6 @@ _SAMPLE = {
     "type": ["object", "null"],
     "description": "Minimal valid input; it counts only where the operator allows it. Null: the operator's own.",
 }
-_TOOL_NAME = {"type": "string", "description": "The tool of the report."}
 _USER_ID = {
     "type": ["string", "null"],
     "description": "The originating user, who is meant if it is left out; null: no user, as the system.",
@@ -38,6 +38,11 @@ class ProbeAsSystem(Arguments):
 
     tool_name: Id
     sample_input: dict[str, Any] | None = None
+
+    @property
+    def identity(self) -> ProbeIdentity:
+        """As whom the call asks to probe."""
+        return ProbeIdentity.SYSTEM
 
 
 class ProbeAsUser(ProbeAsSystem):
@@ -58,28 +63,68 @@ def probe_tools(
     """Both tools for one run. `when_full` is called when a probe is asked for and none may be made any more."""
 
     async def act(use: ToolUse, asked: ProbeAsSystem) -> Outcome:
-        identity = asked.identity if isinstance(asked, ProbeAsUser) else ProbeIdentity.SYSTEM
-        found = await book.probe(use.call_id, identity, asked.sample_input)
-        if isinstance(found, ProbeRefusal):
-            if found is ProbeRefusal.LIMIT_REACHED:
-                when_full()
-            return Failed(found)
-        return Ready(observation(found))
+        found = await book.probe(use.call_id, asked.identity, asked.sample_input)
+        if found is ProbeRefusal.LIMIT_REACHED:
+            when_full()
+        return _outcome(found)
 
     def fault(use: ToolUse, asked: ProbeAsSystem) -> str | None:
         if asked.tool_name != job.tool_name:
             return "toolName: only the tool of the report can be probed"
-        if isinstance(asked, ProbeAsUser) and asked.user_id not in (None, job.originating_user_id):
-            return "userId: only the originating user can be probed as"
-        return None
+        return _fault_of_user(use, asked)
 
+    return _both("the tool of the report", act, fault, seconds)
+
+
+def free_probe_tools(prober: Prober, probe_seconds: float, seconds: float) -> tuple[ToolSpec, ToolSpec]:
+    """Both tools for engines that ask about any tool: of those that an operator has declared for the caller's project.
+
+    A probe takes at most `probe_seconds`, and its call at most `seconds`. How many calls there may be is the engine's.
+    """
+
+    async def act(use: ToolUse, asked: ProbeAsSystem) -> Outcome:
+        caller, identity = use.actor.caller, asked.identity
+        request = ProbeRequest(
+            probe_id=derived_id("probe", use.actor.act_id, use.call_id),
+            tenant_id=caller.tenant_id,
+            project_id=caller.project_id,
+            tool_name=asked.tool_name,
+            identity=identity,
+            user_id=caller.user_id if identity is ProbeIdentity.USER else None,
+            sample_input=asked.sample_input,
+        )
+        return _outcome(await prober.probe(request, probe_seconds))
+
+    return _both("a tool", act, _fault_of_user, seconds)
+
+
+def _fault_of_user(use: ToolUse, asked: ProbeAsSystem) -> str | None:
+    if isinstance(asked, ProbeAsUser) and asked.user_id not in (None, use.actor.caller.user_id):
+        return "userId: only the originating user can be probed as"
+    return None
+
+
+def _outcome(found: ProbeOutcome | ProbeRefusal) -> Outcome:
+    return Failed(found) if isinstance(found, ProbeRefusal) else Ready(observation(found))
+
+
+def _both(
+    what: str,
+    act: Callable[[ToolUse, Any], Awaitable[Outcome]],
+    fault: Callable[[ToolUse, Any], str | None],
+    seconds: float,
+) -> tuple[ToolSpec, ToolSpec]:
     def spec(name: str, description: str, arguments: type[Arguments], **more: Mapping[str, Any]) -> ToolSpec:
         return ToolSpec(
             name=name,
             description=description,
             input_schema={
                 "type": "object",
-                "properties": {"toolName": _TOOL_NAME, **more, "sampleInput": _SAMPLE},
+                "properties": {
+                    "toolName": {"type": "string", "description": f"{what[0].upper()}{what[1:]}."},
+                    **more,
+                    "sampleInput": _SAMPLE,
+                },
                 "required": ["toolName"],
                 "additionalProperties": False,
             },
@@ -94,13 +139,13 @@ def probe_tools(
     return (
         spec(
             PROBE_AS_USER,
-            "Call the tool of the report, read-only, with the originating user's credentials.",
+            f"Call {what}, read-only, with the originating user's credentials.",
             ProbeAsUser,
             userId=_USER_ID,
         ),
         spec(
             PROBE_AS_SYSTEM,
-            "Call the tool of the report, read-only, without the user's credentials: with the tenant's, if any.",
+            f"Call {what}, read-only, without the user's credentials: with the tenant's, if any.",
             ProbeAsSystem,
         ),
     )
