@@ -23,7 +23,7 @@ demo: $(READY)  ## errors in, verdicts out, books checked, on this machine alone
 
 test: $(READY)  ## all tests, on a real Kafka and a real store
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder --durations 25
+	$(BIN)/coverage run -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder --durations 25
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 

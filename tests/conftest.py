@@ -26,7 +26,7 @@ _QUICK_SESSIONS = {"group.min.session.timeout.ms": "1000"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The files with slow tests first: two processes share the files, and neither shall wait for a long last one."""
+    """The files with slow tests first: the processes share the files, and neither shall wait for a long last one."""
     slow = {item.path for item in items if item.get_closest_marker("slow") is not None}
     items.sort(key=lambda item: item.path not in slow)
 
