@@ -33,8 +33,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
-    """Properties are not measured for coverage: a hundred examples at half the speed, for lines that one would show."""
-    measuring = Coverage.current() if is_hypothesis_test(getattr(item, "obj", None)) else None
+    """Properties and slow tests are not measured for coverage: half the speed, for lines that others show."""
+    costly = is_hypothesis_test(getattr(item, "obj", None)) or item.get_closest_marker("slow") is not None
+    measuring = Coverage.current() if costly else None
     if measuring is None:
         return (yield)
     measuring.stop()

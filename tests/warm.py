@@ -100,6 +100,7 @@ class _Starter:
         self.codes: dict[int, int] = {}
 
     def start(self, command: Sequence[str], log: str, environment: Mapping[str, str]) -> WarmProcess:
+        Path(log).touch()  # whoever reads it need not know that the process may not have begun
         self._socket.send(json.dumps([list(command), log, dict(environment)]).encode())
         while not self._started:
             self.hear(None)

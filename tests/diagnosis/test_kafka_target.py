@@ -189,8 +189,17 @@ async def test_a_reply_that_says_nothing_usable_is_named(
     assert (outcome.ok, outcome.exception_type) == (False, name)
 
 
-async def test_no_reply_is_an_outcome_at_the_deadline(call: KafkaCall, adapter: KafkaAdapter) -> None:
-    outcome = await asking(adapter, call, TOO_LONG)
+async def test_no_reply_is_an_outcome_at_the_deadline(
+    connection: KafkaConnection, call: KafkaCall, adapter: KafkaAdapter
+) -> None:
+    def only_the_first(record: ConsumerRecord) -> list[Reply]:
+        first = json.loads(record.value)["probeId"] == "first"
+        return [(b'{"probeId": "first", "success": true}', [])] if first else []
+
+    async with answering(connection, call, only_the_first):
+        # Its clients are there then, so that all of the time is the tool's.
+        assert await asking(adapter, call, IN_TIME, replace(REQUEST, probe_id="first")) == RawOutcome(ok=True)
+        outcome = await asking(adapter, call, TOO_LONG)
     assert isinstance(outcome, RawOutcome)
     assert (outcome.ok, outcome.exception_type) == (False, "TimeoutError")
 

@@ -18,7 +18,8 @@ from agrajag.model.wire_model import WireModel
 _ZONES = st.sampled_from((UTC, timezone(timedelta(hours=14)), timezone(timedelta(hours=-11, minutes=-30))))
 _TIMES = st.datetimes(datetime(1, 1, 2), datetime(9999, 12, 30), timezones=_ZONES)  # noqa: DTZ001 - bounds are naive
 _PLAIN = st.characters(exclude_categories=("C", "Zl", "Zp"))
-_SCALARS: dict[Any, st.SearchStrategy[Any]] = {bool: st.booleans(), AwareDatetime: _TIMES}
+_JSON = st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(_PLAIN)
+_SCALARS: dict[Any, st.SearchStrategy[Any]] = {bool: st.booleans(), AwareDatetime: _TIMES, Any: _JSON}
 
 
 def record_types() -> list[type[WireModel]]:
