@@ -69,7 +69,8 @@ async def answering(
             async for record in consumer:
                 requests.append(record)
                 for value, headers in service(record):
-                    await producer.send_and_wait(call.reply_topic, value, headers=headers)
+                    # To one partition: only there are replies read in the order in which they were sent.
+                    await producer.send_and_wait(call.reply_topic, value, headers=headers, partition=0)
 
         serving = asyncio.create_task(serve())
         try:
