@@ -15,7 +15,7 @@ from functools import partial
 
 import structlog
 from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener, TopicPartition
-from aiokafka.errors import IllegalStateError, KafkaError
+from aiokafka.errors import IllegalStateError
 
 from agrajag.errors import TransientError
 from agrajag.metrics import (
@@ -39,7 +39,7 @@ from agrajag.service.records import Sending
 from agrajag.service.registry import engines_by_name
 from agrajag.wire.clients import KafkaConnection
 from agrajag.wire.following import kafka_errors
-from agrajag.wire.membership import Group, member, refuse_wrong_setup
+from agrajag.wire.membership import Group, member, read_to, refuse_wrong_setup
 from agrajag.wire.origin import ReceivedRecord
 from agrajag.wire.outage import Outage
 from agrajag.wire.topics import Topic, Topics
@@ -131,15 +131,12 @@ class ServiceWorker(ConsumerRebalanceListener):  # type: ignore[misc]
         consumer = self._consumer
         if consumer is None:
             return None
-        try:
-            async with asyncio.timeout(timeout_seconds):
-                ends = await consumer.end_offsets(consumer.assignment())
-                read = {place: await consumer.position(place) for place in ends}
-        except (KafkaError, OSError, TimeoutError):
+        found = await read_to(consumer, timeout_seconds)
+        if found is None:
             return None
         return {
-            place: max(0, end - read[place]) + self._backlog.not_done(place.partition)
-            for place, end in ends.items()
+            place: max(0, end - position) + self._backlog.not_done(place.partition)
+            for place, (end, position) in found.items()
         }
 
     async def on_partitions_revoked(self, revoked: Collection[TopicPartition]) -> None:

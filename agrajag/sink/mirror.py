@@ -12,7 +12,7 @@ from collections.abc import Collection
 
 import structlog
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRebalanceListener, TopicPartition
-from aiokafka.errors import CommitFailedError, IllegalStateError, KafkaError
+from aiokafka.errors import CommitFailedError, IllegalStateError
 
 from agrajag.errors import InputError, TransientError
 from agrajag.metrics import (
@@ -36,7 +36,7 @@ from agrajag.store.guarded import BULK_LIMIT
 from agrajag.wire.clients import KafkaConnection
 from agrajag.wire.dead_letters import dead_letter
 from agrajag.wire.following import kafka_errors
-from agrajag.wire.membership import Group, refuse_wrong_setup
+from agrajag.wire.membership import Group, read_to, refuse_wrong_setup
 from agrajag.wire.origin import own_place
 from agrajag.wire.outage import Outage
 from agrajag.wire.reasons import DeadLetterReason
@@ -88,13 +88,13 @@ class Mirror(ConsumerRebalanceListener):  # type: ignore[misc]
         consumer = self._consumer
         if consumer is None:
             return None
-        try:
-            async with asyncio.timeout(timeout_seconds):
-                ends = await consumer.end_offsets(consumer.assignment())
-                done = {place: await consumer.position(place) for place in ends} | self._in_hand
-        except (KafkaError, OSError, TimeoutError):
+        found = await read_to(consumer, timeout_seconds)
+        if found is None:
             return None
-        return {place: max(0, end - done[place]) for place, end in ends.items()}
+        return {
+            place: max(0, end - self._in_hand.get(place, position))
+            for place, (end, position) in found.items()
+        }
 
     async def run(self) -> None:
         """Mirrors until it is cancelled; what is then half written is left uncommitted, to be read again.

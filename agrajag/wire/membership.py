@@ -4,8 +4,9 @@ import asyncio
 from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener
+from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener, TopicPartition
 from aiokafka.errors import KafkaError
 
 from agrajag.wire.clients import KafkaConnection, admin_client, wait_for_broker
@@ -43,6 +44,23 @@ async def refuse_wrong_setup(
     async with admin_client(connection) as admin:
         findings = [finding for finding in await topic_findings(admin, topics) if finding.topic in all_names]
     refuse_unfit(findings, settings=(), written=ours)
+
+
+class ReadTo(NamedTuple):
+    """How far a partition goes, and how far it was read."""
+
+    end: int
+    position: int
+
+
+async def read_to(consumer: AIOKafkaConsumer, timeout_seconds: float) -> dict[TopicPartition, ReadTo] | None:
+    """How far each partition of the consumer was read; None if the broker does not say in time."""
+    try:
+        async with asyncio.timeout(timeout_seconds):
+            ends = await consumer.end_offsets(consumer.assignment())
+            return {place: ReadTo(end, await consumer.position(place)) for place, end in ends.items()}
+    except (KafkaError, OSError, TimeoutError):
+        return None
 
 
 @asynccontextmanager
