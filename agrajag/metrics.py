@@ -92,6 +92,7 @@ class ToolCallEnd(StrEnum):
     NOT_ADMITTED = "not_admitted"
     STOP_REQUIRED = "stop_required"
     DUPLICATE = "duplicate"
+    UNKNOWN = "unknown"
 
 
 class ProbeEnd(StrEnum):
@@ -324,6 +325,10 @@ MODEL_TOOL_CALLS = Counter(
 # Tool calls that could not be written down: not run, or their observation kept back.
 MODEL_AUDIT_FAILURES = Counter(
     "agrajag_model_audit_failures", "Records of tool calls that could not be written.", registry=REGISTRY
+)
+# Steps of a run that a hook has failed to take; the run goes on.
+MODEL_HOOK_FAILURES = Counter(
+    "agrajag_model_hook_failures", "Steps of a run that a hook did not take.", registry=REGISTRY
 )
 
 # --- service engines ---

@@ -17,18 +17,22 @@ from agrajag.harness.calls import (
 from agrajag.harness.model import Model, ModelAccess, NoModel, connect
 from agrajag.harness.run import RunResult, Task, run_agent
 from agrajag.harness.run_context import RunContext
+from agrajag.harness.steps import AgentStep, AskedTool, ModelStep, StepHook, ToolStep
 from agrajag.harness.stops import StopKind, StopReason
 from agrajag.harness.usage import Prices, Usage
 
 __all__ = [
     "Admission",
     "Admitted",
+    "AgentStep",
+    "AskedTool",
     "Audit",
     "Budgets",
     "EvidenceStatus",
     "Failed",
     "Model",
     "ModelAccess",
+    "ModelStep",
     "NoModel",
     "NotAdmitted",
     "Outcome",
@@ -36,12 +40,14 @@ __all__ = [
     "Ready",
     "RunContext",
     "RunResult",
+    "StepHook",
     "StopKind",
     "StopReason",
     "Task",
     "Tool",
     "ToolCall",
     "ToolCode",
+    "ToolStep",
     "Usage",
     "connect",
     "run_agent",

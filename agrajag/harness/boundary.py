@@ -24,6 +24,7 @@ from agrajag.harness.calls import (
     ToolCode,
 )
 from agrajag.harness.run_context import RunContext
+from agrajag.harness.steps import AskedTool, StepHook, ToolStep, tell
 from agrajag.metrics import MODEL_AUDIT_FAILURES, MODEL_TOOL_CALLS, ToolCallEnd
 
 log = structlog.get_logger(__name__)
@@ -45,14 +46,27 @@ class HarnessBug(BaseException):
 class ToolBoundary:
     """The tool calls of one run."""
 
-    def __init__(self, context: RunContext, audit: Audit) -> None:
+    def __init__(
+        self, context: RunContext, tool_names: Sequence[str], audit: Audit, hook: StepHook | None
+    ) -> None:
         self._context = context
+        self._tool_names = frozenset(tool_names)
         self._audit = audit
+        self._hook = hook
         self._asked: list[AskedCall] = []
 
-    def expect(self, asked: Sequence[AskedCall]) -> None:
-        """The calls of the latest reply; they come one after the other, in their order."""
-        self._asked = list(asked)
+    def expect(self, asked: Sequence[AskedCall]) -> tuple[AskedTool, ...]:
+        """The calls of the latest reply; they come one after the other, in their order. Gives them as a step has them.
+
+        A call of a tool that does not exist never comes: the framework answers it, and it is counted here.
+        """
+        known = self._tool_names
+        self._asked = [call for call in asked if call.tool_name in known]
+        if len(self._asked) < len(asked):
+            MODEL_TOOL_CALLS.labels(ToolCallEnd.UNKNOWN).inc(len(asked) - len(self._asked))
+        return tuple(
+            AskedTool(call.call_id, call.tool_name if call.tool_name in known else None) for call in asked
+        )
 
     async def called(self, tool: Tool, handed: object) -> str:
         """The observation for the model, as JSON. Raises Stopped where the run ends here."""
@@ -62,6 +76,8 @@ class ToolBoundary:
         except Exception as error:
             raise HarnessBug(f"call {asked.call_id} of {tool.name}") from error
         MODEL_TOOL_CALLS.labels(end).inc()
+        context = self._context
+        await tell(self._hook, ToolStep(context.session_id, context.run_id, asked.call_id, tool.name, status))
         return _rendered(status, asked.call_id, content)
 
     def _identified(self, name: str, handed: object) -> AskedCall:
@@ -79,7 +95,7 @@ class ToolBoundary:
         if not context.before_tool():
             return EvidenceStatus.STOP_REQUIRED, {}, ToolCallEnd.STOP_REQUIRED
         call = ToolCall(context.session_id, context.run_id, *asked[:3])
-        admission = tool.admit(call)
+        admission = await tool.admit(call)
         if isinstance(admission, NotAdmitted):
             return admission.status, admission.content, ToolCallEnd.NOT_ADMITTED
         outcome = await self._run(tool, replace(call, arguments=admission.arguments))

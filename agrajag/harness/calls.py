@@ -94,7 +94,7 @@ Admission = Admitted | NotAdmitted
 Outcome = Ready | Failed
 
 
-def admit_as_it_is(call: ToolCall) -> Admission:
+async def admit_as_it_is(call: ToolCall) -> Admission:
     """The rule of a tool whose adapter checks the arguments itself."""
     return Admitted(call.arguments)
 
@@ -107,7 +107,7 @@ class Tool:
     description: str
     input_schema: Mapping[str, Any]
     run: Callable[[ToolCall], Awaitable[Outcome]]
-    admit: Callable[[ToolCall], Admission] = admit_as_it_is
+    admit: Callable[[ToolCall], Awaitable[Admission]] = admit_as_it_is
     seconds: float | None = None
 
     def __post_init__(self) -> None:

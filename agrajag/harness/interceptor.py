@@ -17,6 +17,7 @@ from agrajag.harness.budgets import Round
 from agrajag.harness.model import ModelAccess
 from agrajag.harness.replies import asked_calls, checked, is_plain
 from agrajag.harness.run_context import RunContext
+from agrajag.harness.steps import ModelStep, StepHook, tell
 from agrajag.harness.stops import Stopped, StopReason
 from agrajag.harness.usage import Usage, usage_of
 from agrajag.metrics import (
@@ -35,12 +36,18 @@ class ModelInterceptor(Middleware):
     """The interceptor of one run."""
 
     def __init__(
-        self, context: RunContext, boundary: ToolBoundary, access: ModelAccess, final_text: str
+        self,
+        context: RunContext,
+        boundary: ToolBoundary,
+        access: ModelAccess,
+        final_text: str,
+        hook: StepHook | None,
     ) -> None:
         self._context = context
         self._boundary = boundary
         self._access = access
         self._final_text = final_text
+        self._hook = hook
 
     async def handle_async(self, request: APIRequest, call_next: AsyncCallNext) -> AsyncAPIResponse[Any]:
         """One round. Raises Stopped where there is none, and where its reply cannot be used."""
@@ -73,7 +80,11 @@ class ModelInterceptor(Middleware):
         reply.usage = BetaUsage(input_tokens=usage.input, output_tokens=usage.output)  # whatever it was
         self._context.after_model_call(usage, self._access.prices)
         _count(usage)
-        self._boundary.expect(asked_calls(reply))
+        asked = self._boundary.expect(asked_calls(reply))
+        context = self._context
+        spent = context.spent
+        step = ModelStep(context.session_id, context.run_id, spent.model_calls, spent.final, asked, usage)
+        await tell(self._hook, step)
 
 
 def for_round(body: Mapping[str, Any], allowed: Round, final_text: str) -> dict[str, Any]:

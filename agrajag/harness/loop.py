@@ -18,6 +18,7 @@ from agrajag.harness.model import Model
 from agrajag.harness.replies import Answer, answer_of
 from agrajag.harness.run import RunResult, Task
 from agrajag.harness.run_context import RunContext
+from agrajag.harness.steps import StepHook
 from agrajag.harness.stops import Stopped, StopReason
 from agrajag.metrics import MODEL_RUNS
 
@@ -25,7 +26,12 @@ log = structlog.get_logger(__name__)
 
 
 async def run_on_the_sdk(
-    model: Model, context: RunContext, task: Task, tools: Sequence[Tool], audit: Audit
+    model: Model,
+    context: RunContext,
+    task: Task,
+    tools: Sequence[Tool],
+    audit: Audit,
+    hook: StepHook | None = None,
 ) -> RunResult:
     """As `run.run_agent`."""
     names = [tool.name for tool in tools]
@@ -36,7 +42,9 @@ async def run_on_the_sdk(
     try:
         async with context.running():
             context.count_text(size_bytes)
-            answer = _accepted(context, answer_of(await _last_reply(model, context, task, tools, audit)))
+            answer = _accepted(
+                context, answer_of(await _last_reply(model, context, task, tools, audit, hook))
+            )
     except Stopped as stopped:
         answer = Answer(stopped.reason)
     except AnthropicError as error:
@@ -48,11 +56,16 @@ async def run_on_the_sdk(
 
 
 async def _last_reply(
-    model: Model, context: RunContext, task: Task, tools: Sequence[Tool], audit: Audit
+    model: Model,
+    context: RunContext,
+    task: Task,
+    tools: Sequence[Tool],
+    audit: Audit,
+    hook: StepHook | None,
 ) -> BetaMessage:
     """Start the loop and wait for its end."""
-    boundary = ToolBoundary(context, audit)
-    interceptor = ModelInterceptor(context, boundary, model.access, task.final_text)
+    boundary = ToolBoundary(context, [tool.name for tool in tools], audit, hook)
+    interceptor = ModelInterceptor(context, boundary, model.access, task.final_text, hook)
     choice: BetaToolChoiceAutoParam | Omit = omit
     if tools:
         choice = {"type": "auto", "disable_parallel_tool_use": task.one_tool_at_a_time}

@@ -14,6 +14,7 @@ from agrajag.harness.audit import Audit
 from agrajag.harness.calls import Tool
 from agrajag.harness.model import Model
 from agrajag.harness.run_context import RunContext
+from agrajag.harness.steps import StepHook
 from agrajag.harness.stops import StopReason
 from agrajag.harness.usage import Usage
 
@@ -60,9 +61,17 @@ class RunResult:
 
 
 async def run_agent(
-    model: Model, context: RunContext, task: Task, tools: Sequence[Tool], audit: Audit
+    model: Model,
+    context: RunContext,
+    task: Task,
+    tools: Sequence[Tool],
+    audit: Audit,
+    hook: StepHook | None = None,
 ) -> RunResult:
-    """One bounded run. Raises InputError for text that is no Unicode, RuntimeError for a used context or a bug."""
+    """One bounded run, each step of it told to `hook`.
+
+    Raises InputError for text that is no Unicode, RuntimeError for a used context or a bug.
+    """
     from agrajag.harness.loop import run_on_the_sdk  # `model` has imported the SDK, which takes seconds
 
-    return await run_on_the_sdk(model, context, task, tools, audit)
+    return await run_on_the_sdk(model, context, task, tools, audit, hook)

@@ -174,7 +174,7 @@ def as_harness_tool(spec: ToolSpec, actor: Actor, toolbox: Toolbox) -> Tool:
     def use(call: ToolCall) -> ToolUse:
         return ToolUse(actor, toolbox, call.call_id)
 
-    def admit(call: ToolCall) -> Admission:
+    async def admit(call: ToolCall) -> Admission:
         found = spec.admit(use(call), call.arguments)
         if isinstance(found, str):
             return NotAdmitted(EvidenceStatus.REPAIR, {"code": INVALID_ARGUMENTS, "reason": found})

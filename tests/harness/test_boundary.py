@@ -42,7 +42,7 @@ async def test_an_id_that_comes_again_is_not_called_again() -> None:
 
 async def test_a_call_that_no_reply_holds_is_a_bug_and_runs_nothing() -> None:
     looking = Looking()
-    boundary = ToolBoundary(context(), Recorded())
+    boundary = ToolBoundary(context(), ["look"], Recorded(), None)
     boundary.expect([AskedCall("a", "look", {}, {})])
     with pytest.raises(HarnessBug):
         await boundary.called(looking.tool(), {})  # equal to what was asked, and not the same

@@ -96,7 +96,7 @@ async def test_a_reply_without_usage_counts_nothing_and_says_so() -> None:
 
 
 async def test_a_rule_of_admission_may_unwrap_the_arguments_or_answer_instead() -> None:
-    def admit(call: ToolCall) -> Admission:
+    async def admit(call: ToolCall) -> Admission:
         if "input" in call.arguments:
             return Admitted(call.arguments["input"])
         return NotAdmitted(EvidenceStatus.REPAIR, {"code": "MISSING", "fields": ["input"]})
@@ -114,7 +114,7 @@ async def test_a_rule_of_admission_may_unwrap_the_arguments_or_answer_instead() 
 
 
 async def test_a_fault_in_a_rule_of_admission_ends_the_run_as_a_bug_and_tells_the_model_nothing() -> None:
-    def admit(call: ToolCall) -> Admission:
+    async def admit(call: ToolCall) -> Admission:
         raise KeyError("SECRET")
 
     async with ScriptedModel([calls(use("a")), text("done")]) as server:
