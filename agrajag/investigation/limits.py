@@ -37,14 +37,12 @@ class Limits:
             for field in fields(self)
             if getattr(self, field.name) <= 0
         ]
-        if self.model_calls < self.tool_attempts + 2:
+        rounds, text_bytes = self.tool_attempts + 2, self.input_bytes + self.draft_bytes
+        if self.model_calls < rounds:
+            problems.append(f"investigation model_calls: {self.model_calls} < tool_attempts + 2 = {rounds}")
+        if self.run_text_bytes < text_bytes:
             problems.append(
-                f"investigation model_calls: {self.model_calls} is less than tool_attempts + 2 = {self.tool_attempts + 2}"
-            )
-        if self.run_text_bytes < self.input_bytes + self.draft_bytes:
-            problems.append(
-                f"investigation run_text_bytes: {self.run_text_bytes} is less than input_bytes + draft_bytes"
-                f" = {self.input_bytes + self.draft_bytes}"
+                f"investigation run_text_bytes: {self.run_text_bytes} < input_bytes + draft_bytes = {text_bytes}"
             )
         if problems:
             raise ConfigError(*problems)
