@@ -331,6 +331,13 @@ MODEL_HOOK_FAILURES = Counter(
     "agrajag_model_hook_failures", "Steps of a run that a hook did not take.", registry=REGISTRY
 )
 
+# --- investigation ---
+
+# Investigations that have ended. `end`: ExecutionStop, DraftFault, or one of AGENT_ERROR and INPUT_REFUSED.
+INVESTIGATIONS = Counter(
+    "agrajag_investigations", "Investigations, by the way they ended.", ["end"], registry=REGISTRY
+)
+
 # --- service engines ---
 
 # Jobs for which no usable recipe stood. `reason`: model.enums.ServiceFailure, of which two can be.

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field, SecretStr
 
 from agrajag.core.day_limits import DayLimits
 from agrajag.setting_groups import Group
-from agrajag.setting_types import Directory, Seconds, wrong
+from agrajag.setting_types import Directory, HttpAddress, Seconds, wrong
 
 _MICRO = 1_000_000
 
@@ -18,12 +18,6 @@ def _model_names(value: str) -> str:
     if value and not all(names):
         raise wrong("names of models, separated by commas")
     return ",".join(names)
-
-
-def _http_address(value: str) -> str:
-    if not value.startswith(("http://", "https://")):
-        raise wrong("an address that begins with http:// or https://")
-    return value
 
 
 def _programs(value: str) -> str:
@@ -47,7 +41,7 @@ class ModelSettings(Group):
         "",
         description="Further models that documents may name, separated by commas; no price is known of them.",
     )
-    base_url: Annotated[str, AfterValidator(_http_address)] = Field(
+    base_url: HttpAddress = Field(
         "https://api.anthropic.com", description="Where models are asked; any server of the same API."
     )
     api_key: SecretStr | None = Field(

@@ -49,6 +49,12 @@ def _mongo_uri(value: SecretStr) -> SecretStr:
     return value
 
 
+def _http_address(value: str) -> str:
+    if not value.startswith(("http://", "https://")):
+        raise wrong("an address that begins with http:// or https://")
+    return value
+
+
 def _ip_address(value: str) -> str:
     try:
         is_loopback(value)
@@ -63,5 +69,6 @@ ReadableFile = Annotated[Path, AfterValidator(_readable)]
 MongoUri = Annotated[SecretStr, AfterValidator(_mongo_uri)]
 IpAddress = Annotated[str, AfterValidator(_ip_address)]
 Port = Annotated[int, Field(ge=0, le=65_535)]
+HttpAddress = Annotated[str, AfterValidator(_http_address)]
 Directory = Annotated[Path, AfterValidator(Path.expanduser)]
 Seconds = Annotated[float, Field(gt=0, le=3_600)]

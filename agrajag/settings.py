@@ -31,6 +31,7 @@ from agrajag.setting_groups import (
     TopicSettings,
     WorkerSettings,
 )
+from agrajag.setting_investigation import InvestigationSettings
 from agrajag.setting_types import SETTING_ERROR, Directory
 
 ENV_PREFIX = "AGRAJAG_"
@@ -63,6 +64,7 @@ class Settings(BaseSettings):
     model: ModelSettings = ModelSettings()
     diagnosis: DiagnosisSettings = DiagnosisSettings()
     monitor: MonitorSettings = MonitorSettings()
+    investigation: InvestigationSettings = InvestigationSettings()
     data_dir: Directory = Field(
         Path(".agrajag"),
         description="Where the embedded Kafka and document store keep their files; relative to the working directory.",

@@ -32,6 +32,11 @@ class RunContext:
         self._claimed: set[str] = set()
         self._cut: asyncio.Timeout | None = None
 
+    @property
+    def begun(self) -> bool:
+        """Whether a run has used this context; then no other can."""
+        return self._begun
+
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """The run itself: what is awaited inside is cut at once at the deadline and by `cancel`, as Stopped."""
