@@ -12,7 +12,7 @@ from agrajag.investigation.frozen_model import FrozenModel
 
 _Text = Annotated[str, StringConstraints(min_length=1, max_length=2_000, pattern=r"\S")]
 _CallId = Annotated[str, StringConstraints(min_length=1, max_length=256)]
-_Texts = Annotated[tuple[_Text, ...], Field(max_length=20)]
+Texts = Annotated[tuple[_Text, ...], Field(max_length=20)]
 
 
 class AnalysisType(StrEnum):
@@ -41,8 +41,8 @@ class AnalysisItem(FrozenModel):
 class Limitations(FrozenModel):
     """What is not known, and what was looked at."""
 
-    missing_info: _Texts
-    checked_scope: _Texts
+    missing_info: Texts
+    checked_scope: Texts
 
 
 class DiagnosisDraft(FrozenModel):
@@ -50,6 +50,6 @@ class DiagnosisDraft(FrozenModel):
 
     conclusion: Conclusion | None
     analysis: Annotated[tuple[AnalysisItem, ...], Field(max_length=20)]
-    action_plan: _Texts
-    recommendations: _Texts
+    action_plan: Texts
+    recommendations: Texts
     limitations: Limitations
