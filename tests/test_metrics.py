@@ -2,6 +2,7 @@
 
 from prometheus_client import REGISTRY as EVERYBODYS
 from prometheus_client import generate_latest
+from prometheus_client.metrics import MetricWrapperBase
 
 from agrajag import metrics
 
@@ -16,6 +17,16 @@ def test_every_metric_is_ours_by_name_and_says_what_it_counts() -> None:
     for family in FAMILIES:
         assert family.name.startswith("agrajag_")
         assert family.documentation.endswith(".")
+
+
+def test_every_metric_of_the_registry_is_handed_on_by_the_package() -> None:
+    handed_on = {
+        family.name
+        for collector in vars(metrics).values()
+        if isinstance(collector, MetricWrapperBase)
+        for family in collector.collect()
+    }
+    assert {family.name for family in FAMILIES} - handed_on == set()
 
 
 def test_labels_come_from_closed_sets() -> None:
