@@ -15,7 +15,8 @@ from pydantic import ValidationError
 
 from agrajag.errors import TransientError
 from agrajag.model.probing import ProbeReply
-from agrajag.wire.clients import KafkaConnection, ended
+from agrajag.wire.clients import KafkaConnection
+from agrajag.wire.ending import ended
 from agrajag.wire.following import kafka_errors, partitions_of
 from agrajag.wire.header_names import accept_any_header_name
 from agrajag.wire.origin import ReceivedRecord

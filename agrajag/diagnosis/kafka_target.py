@@ -8,15 +8,12 @@ them takes is no time of a probe that needs another.
 
 import asyncio
 from collections.abc import Mapping
-from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from types import MappingProxyType, TracebackType
 from typing import Any
 from weakref import WeakValueDictionary
 
 import structlog
-from aiokafka import AIOKafkaProducer
-from aiokafka.errors import KafkaError
 from pydantic import ValidationError
 
 from agrajag.core.targets import KafkaCall, Target
@@ -28,6 +25,7 @@ from agrajag.model.keys import tool_key
 from agrajag.model.probing import ProbeCall, ProbeReply
 from agrajag.wire.clients import KafkaConnection
 from agrajag.wire.following import partitions_of
+from agrajag.wire.lazy_producer import LazyProducer
 from agrajag.wire.topics import Topics
 from agrajag.wire.writing import write_errors
 
@@ -35,7 +33,6 @@ log = structlog.get_logger(__name__)
 
 MAX_READERS = 16
 """How many topics of replies stay open; of more, those are closed that nobody waits on."""
-_STOP_SECONDS = 10.0
 
 
 class KafkaAdapter:
@@ -46,8 +43,7 @@ class KafkaAdapter:
         self._own_prefix = f"{topics.prefix}."
         self._readers: dict[str, ReplyReader] = {}  # the one used last stands last
         self._request_topics: set[str] = set()
-        self._producer: AIOKafkaProducer | None = None
-        self._starting = asyncio.Lock()  # of the producer
+        self._producer = LazyProducer(lambda: {**connection.client_options(), "acks": "all"})
         self._opening: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # one for each topic
         self._closing: set[asyncio.Task[None]] = set()
 
@@ -61,13 +57,10 @@ class KafkaAdapter:
 
     async def close(self) -> None:
         """Ends all clients; the adapter may be used again."""
-        producer, self._producer = self._producer, None
         for topic in list(self._readers):
             self._let_go(topic)
         await asyncio.gather(*self._closing)
-        if producer is not None:
-            with suppress(KafkaError, OSError, TimeoutError):
-                await asyncio.wait_for(producer.stop(), _STOP_SECONDS)
+        await self._producer.close()
 
     async def call(
         self,
@@ -149,20 +142,8 @@ class KafkaAdapter:
         headers = [(CORRELATION_HEADER, asked.probe_id.encode()), (PROBE_HEADER, asked.probe_id.encode())]
         key = tool_key(asked.tenant_id, asked.tool_name).encode()
         with write_errors(f"writing {topic}"):
-            producer = await self._started()
+            producer = await self._producer.started()
             await producer.send_and_wait(topic, asked.to_json(), key, headers=headers)
-
-    async def _started(self) -> AIOKafkaProducer:
-        async with self._starting:
-            if self._producer is None:
-                producer = AIOKafkaProducer(**self._connection.client_options(), acks="all")
-                try:
-                    await producer.start()
-                except BaseException:
-                    await producer.stop()
-                    raise
-                self._producer = producer
-            return self._producer
 
 
 def _away(target: Target, reason: str) -> ProbeRefusal:

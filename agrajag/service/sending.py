@@ -7,7 +7,6 @@ may send the same again, since every record of ours may come twice.
 import asyncio
 from collections import Counter
 from collections.abc import Iterable
-from contextlib import suppress
 from types import TracebackType
 
 from aiokafka import AIOKafkaProducer
@@ -15,12 +14,11 @@ from aiokafka.errors import KafkaError
 
 from agrajag.metrics import OUTPUTS
 from agrajag.wire.clients import KafkaConnection
+from agrajag.wire.lazy_producer import LazyProducer
 from agrajag.wire.outputs import Output
 from agrajag.wire.partition import partition_for
 from agrajag.wire.topics import Topics
 from agrajag.wire.writing import write_errors
-
-_STOP_TIMEOUT_SECONDS = 10.0
 
 
 class Sender:
@@ -30,12 +28,9 @@ class Sender:
     """
 
     def __init__(self, connection: KafkaConnection, topics: Topics, *, answer_seconds: float = 20.0) -> None:
-        self._connection = connection
         self._labels = topics.labels()
         self._answer_seconds = answer_seconds
-        self._producer: AIOKafkaProducer | None = None
-        self._making = asyncio.Lock()
-        self._ending: set[asyncio.Task[None]] = set()
+        self._producer = LazyProducer(connection.producer_options)
 
     async def __aenter__(self) -> "Sender":
         return self
@@ -47,8 +42,7 @@ class Sender:
 
     async def close(self) -> None:
         """Ends the producer; the sender may be used again."""
-        self._give_up(self._producer)
-        await asyncio.gather(*self._ending)
+        await self._producer.close()
 
     async def send(self, outputs: Iterable[Output]) -> None:
         """Returns when the brokers have all records; those of one key are written in the order given.
@@ -62,34 +56,15 @@ class Sender:
             return
         with write_errors("writing " + ", ".join(sorted({record.topic for record in records}))):
             async with asyncio.timeout(self._answer_seconds):
-                producer = await self._started()
+                producer = await self._producer.started()
                 try:
                     await _delivered(producer, records)
                 except KafkaError:
-                    self._give_up(producer)  # what it has not delivered may be a hole in its sequence
+                    # What it has not delivered may be a hole in its sequence.
+                    self._producer.give_up(producer)
                     raise
         for topic, count in Counter(record.topic for record in records).items():
             OUTPUTS.labels(self._labels[topic]).inc(count)
-
-    async def _started(self) -> AIOKafkaProducer:
-        async with self._making:
-            if self._producer is None:
-                producer = AIOKafkaProducer(**self._connection.producer_options())
-                try:
-                    await producer.start()
-                except BaseException:
-                    await producer.stop()
-                    raise
-                self._producer = producer
-            return self._producer
-
-    def _give_up(self, producer: AIOKafkaProducer | None) -> None:
-        if producer is None or producer is not self._producer:
-            return
-        self._producer = None
-        task = asyncio.create_task(_ended(producer))
-        self._ending.add(task)
-        task.add_done_callback(self._ending.discard)
 
 
 async def _delivered(producer: AIOKafkaProducer, records: Iterable[Output]) -> None:
@@ -105,8 +80,3 @@ async def _delivered(producer: AIOKafkaProducer, records: Iterable[Output]) -> N
     for end in ends:
         if isinstance(end, BaseException):
             raise end
-
-
-async def _ended(producer: AIOKafkaProducer) -> None:
-    with suppress(KafkaError, OSError, TimeoutError):
-        await asyncio.wait_for(producer.stop(), _STOP_TIMEOUT_SECONDS)

@@ -1,15 +1,14 @@
 """The sink's two Kafka clients."""
 
-import asyncio
 from collections.abc import AsyncIterator, Collection
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRebalanceListener
-from aiokafka.errors import KafkaError
 
 from agrajag.wire.clients import KafkaConnection
+from agrajag.wire.ending import ended_in_time
 from agrajag.wire.following import kafka_errors
-from agrajag.wire.membership import STOP_TIMEOUT_SECONDS, Group, member
+from agrajag.wire.membership import Group, member
 
 
 @asynccontextmanager
@@ -27,5 +26,4 @@ async def clients(
                 await producer.start()
             yield consumer, producer
         finally:
-            with suppress(KafkaError, OSError, TimeoutError):
-                await asyncio.wait_for(producer.stop(), STOP_TIMEOUT_SECONDS)
+            await ended_in_time(producer)

@@ -9,9 +9,10 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from agrajag.errors import InputError, TransientError
 from agrajag.model.answers import CommandResult, HealthCommand
 from agrajag.model.keys import tool_key
-from agrajag.wire.clients import KafkaConnection, ended
+from agrajag.wire.clients import KafkaConnection
 from agrajag.wire.cloudevents import EventType, binary_headers
 from agrajag.wire.codec import decode
+from agrajag.wire.ending import ended
 from agrajag.wire.following import kafka_errors, partitions_of
 from agrajag.wire.partition import partition_for
 from agrajag.wire.topics import Topic, Topics

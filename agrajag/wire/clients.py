@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import structlog
 from aiokafka.admin import AIOKafkaAdminClient
@@ -172,17 +172,6 @@ async def broker_answers(connection: KafkaConnection, timeout_seconds: float) ->
         return False
     except ConfigError:  # there is nobody to be away
         return True
-
-
-class Stoppable(Protocol):
-    """A producer or a consumer."""
-
-    async def stop(self) -> None: ...
-
-
-async def ended(client: Stoppable) -> None:
-    """Ends a client. Of a cancellation that comes meanwhile the client would keep to itself that it came."""
-    await asyncio.shield(client.stop())
 
 
 @asynccontextmanager

@@ -9,7 +9,8 @@ from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.errors import KafkaError
 
 from agrajag.errors import PermanentError, TransientError
-from agrajag.wire.clients import REFUSALS, KafkaConnection, admin_client, ended
+from agrajag.wire.clients import REFUSALS, KafkaConnection, admin_client
+from agrajag.wire.ending import ended
 from agrajag.wire.header_names import accept_any_header_name
 from agrajag.wire.origin import ReceivedRecord
 from agrajag.wire.topic_admin import partition_counts

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Collection
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -10,14 +10,12 @@ from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener, TopicPartition
 from aiokafka.errors import KafkaError
 
 from agrajag.wire.clients import KafkaConnection, admin_client, wait_for_broker
+from agrajag.wire.ending import ended_in_time
 from agrajag.wire.following import kafka_errors
 from agrajag.wire.header_names import accept_any_header_name
 from agrajag.wire.topic_admin import topic_findings
 from agrajag.wire.topic_fitness import refuse_unfit
 from agrajag.wire.topics import Topic, Topics
-
-STOP_TIMEOUT_SECONDS = 10.0
-"""How long a client is given to end: a broker that is away must not keep a role from ending."""
 
 _NEVER_MS = 2**31 - 1
 
@@ -87,5 +85,4 @@ async def member(
             await consumer.start()
         yield consumer
     finally:
-        with suppress(KafkaError, OSError, TimeoutError):
-            await asyncio.wait_for(consumer.stop(), STOP_TIMEOUT_SECONDS)
+        await ended_in_time(consumer)
