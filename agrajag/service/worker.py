@@ -30,7 +30,6 @@ from agrajag.monitor.members import Progress
 from agrajag.service.answering import Again, Answering
 from agrajag.service.attempts import Attempts, utc_now
 from agrajag.service.backlog import Backlog
-from agrajag.service.commits import Commits
 from agrajag.service.engine import AnyEngine
 from agrajag.service.intake import Duty, Unreadable, Work, lane_and_id, read_job
 from agrajag.service.lanes import Entry, Place
@@ -38,6 +37,7 @@ from agrajag.service.patience import Patience
 from agrajag.service.records import Sending
 from agrajag.service.registry import engines_by_name
 from agrajag.wire.clients import KafkaConnection
+from agrajag.wire.commits import Commits
 from agrajag.wire.following import kafka_errors
 from agrajag.wire.membership import Group, member, read_to, refuse_wrong_setup
 from agrajag.wire.origin import ReceivedRecord
@@ -93,7 +93,7 @@ class ServiceWorker(ConsumerRebalanceListener):  # type: ignore[misc]
         self._tasks: dict[Entry[Duty], asyncio.Task[Again | None]] = {}
         self._outage = Outage("diagnosis", "kafka")
         self._consumer: AIOKafkaConsumer | None = None
-        self._commits = Commits(topics.name(_JOBS))
+        self._commits = Commits("diagnosis")
         self._moved = asyncio.Event()  # set when a job has ended
         self._alarm: asyncio.TimerHandle | None = None
         self._broken: BaseException | None = None
@@ -281,7 +281,12 @@ class ServiceWorker(ConsumerRebalanceListener):  # type: ignore[misc]
 
     async def _commit(self, timeout_seconds: float) -> None:
         if self._consumer is not None:
-            await self._commits.carry_out(self._consumer, self._backlog.committable(), timeout_seconds)
+            name = self._topics.name(_JOBS)
+            committable = {
+                TopicPartition(name, partition): offset
+                for partition, offset in self._backlog.committable().items()
+            }
+            await self._commits.carry_out(self._consumer, committable, timeout_seconds)
 
 
 def _seek_back(consumer: AIOKafkaConsumer, place: TopicPartition, offset: int) -> None:

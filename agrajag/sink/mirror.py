@@ -12,18 +12,15 @@ from collections.abc import Collection
 
 import structlog
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRebalanceListener, TopicPartition
-from aiokafka.errors import CommitFailedError, IllegalStateError
 
 from agrajag.errors import InputError, TransientError
 from agrajag.metrics import (
-    COMMITS,
     DEAD_LETTERS,
     EVENTS,
     RETRIES,
     SINK_BATCHES,
     SINK_WRITES,
     STAGE_SECONDS,
-    Result,
     SinkResult,
     Stage,
 )
@@ -34,6 +31,7 @@ from agrajag.sink.routes import Route
 from agrajag.store import Store
 from agrajag.store.guarded import BULK_LIMIT
 from agrajag.wire.clients import KafkaConnection
+from agrajag.wire.commits import Commits
 from agrajag.wire.dead_letters import dead_letter
 from agrajag.wire.following import kafka_errors
 from agrajag.wire.membership import Group, read_to, refuse_wrong_setup
@@ -71,12 +69,16 @@ class Mirror(ConsumerRebalanceListener):  # type: ignore[misc]
         self._broker_outage = Outage("sink", "kafka")
         self._consumer: AIOKafkaConsumer | None = None
         self._assignments = 0  # how often partitions were taken away
-        self._uncommitted: dict[TopicPartition, int] = {}
+        self._commits = Commits("sink")
+        self._written: dict[TopicPartition, int] = {}  # the next offset behind what the store has
         self._in_hand: dict[TopicPartition, int] = {}  # where the batch begins that is not written yet
         self.has_assignment = False
         """False while the group decides who has which partitions."""
-        self.committed_at: float | None = None
+
+    @property
+    def committed_at(self) -> float | None:
         """When offsets were last committed, in seconds of the monotonic clock."""
+        return self._commits.last_at
 
     @property
     def broker_is_away(self) -> bool:
@@ -116,7 +118,7 @@ class Mirror(ConsumerRebalanceListener):  # type: ignore[misc]
             await self._commit(_LAST_COMMIT_TIMEOUT_SECONDS)
         except TransientError as error:
             log.warning("sink_leaves_partitions_uncommitted", partitions=len(revoked), reason=str(error))
-        self._uncommitted.clear()
+        self._forget()
 
     async def on_partitions_assigned(self, assigned: Collection[TopicPartition]) -> None:
         """The place in each partition is the committed one; nothing of ours depends on it."""
@@ -144,7 +146,7 @@ class Mirror(ConsumerRebalanceListener):  # type: ignore[misc]
                 except TransientError as error:
                     log.warning("sink_ends_uncommitted", reason=str(error))
                 self._consumer = None
-                self._uncommitted.clear()
+                self._forget()
                 self._in_hand = {}
 
     async def _turn(self, consumer: AIOKafkaConsumer, producer: AIOKafkaProducer) -> None:
@@ -160,7 +162,7 @@ class Mirror(ConsumerRebalanceListener):  # type: ignore[misc]
                 return
         await self._set_aside(batch, producer)
         if assignment == self._assignments:
-            self._uncommitted |= batch.next_offsets
+            self._written |= batch.next_offsets
             self._in_hand = {}
         await self._commit(_ANSWER_TIMEOUT_SECONDS)
 
@@ -225,20 +227,10 @@ class Mirror(ConsumerRebalanceListener):  # type: ignore[misc]
         batch.letters.clear()
 
     async def _commit(self, timeout_seconds: float) -> None:
-        """Commits what is written. That the group has moved on is no error: then the next owner writes it again."""
-        offsets = dict(self._uncommitted)
-        if not offsets or self._consumer is None:
-            return
-        with kafka_errors("committing"):
-            try:
-                async with asyncio.timeout(timeout_seconds):
-                    await self._consumer.commit(offsets)
-            except (CommitFailedError, IllegalStateError) as error:
-                COMMITS.labels(Result.FAILED).inc()
-                log.info("sink_commit_refused", reason=type(error).__name__)
-            else:
-                COMMITS.labels(Result.DONE).inc()
-                self.committed_at = time.monotonic()
-        for place, offset in offsets.items():
-            if self._uncommitted.get(place) == offset:
-                del self._uncommitted[place]
+        """Commits what is written."""
+        if self._consumer is not None:
+            await self._commits.carry_out(self._consumer, self._written, timeout_seconds)
+
+    def _forget(self) -> None:
+        self._commits.forget()
+        self._written.clear()
