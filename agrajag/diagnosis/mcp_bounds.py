@@ -5,10 +5,10 @@ no further: for the SDK its connection is closed, and what it broke is told by w
 """
 
 from enum import StrEnum
-from types import TracebackType
-from typing import NamedTuple, Protocol, Self
+from typing import NamedTuple, Protocol
 
 import anyio
+from anyio.abc import ObjectReceiveStream, ObjectSendStream
 from mcp.shared.message import SessionMessage
 
 MAX_MESSAGE_BYTES = 1_048_576
@@ -45,7 +45,7 @@ class Sending(Protocol):
         """Nothing is sent any more."""
 
 
-class BoundedMessages:
+class BoundedMessages(ObjectReceiveStream[SessionMessage | Exception]):
     """Messages of a server, up to `MAX_MESSAGES`."""
 
     def __init__(self, messages: Received) -> None:
@@ -69,28 +69,8 @@ class BoundedMessages:
         """Closes what they come from."""
         await self._messages.aclose()
 
-    def __aiter__(self) -> Self:
-        return self
 
-    async def __anext__(self) -> SessionMessage | Exception:
-        try:
-            return await self.receive()
-        except anyio.EndOfStream:
-            raise StopAsyncIteration from None
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        _type: type[BaseException] | None,
-        _error: BaseException | None,
-        _traceback: TracebackType | None,
-    ) -> None:
-        await self.aclose()
-
-
-class Sent:
+class Sent(ObjectSendStream[SessionMessage]):
     """Our messages, without those that take a question back.
 
     The SDK says such a thing for up to five seconds after a deadline, to a server that may be stuck. Here whoever gives
@@ -100,7 +80,7 @@ class Sent:
     def __init__(self, messages: Sending) -> None:
         self._messages = messages
 
-    async def send(self, item: SessionMessage, /) -> None:
+    async def send(self, item: SessionMessage) -> None:
         """Sends one message on."""
         if getattr(item.message, "method", None) != "notifications/cancelled":
             await self._messages.send(item)
@@ -108,17 +88,6 @@ class Sent:
     async def aclose(self) -> None:
         """Closes where they go."""
         await self._messages.aclose()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        _type: type[BaseException] | None,
-        _error: BaseException | None,
-        _traceback: TracebackType | None,
-    ) -> None:
-        await self.aclose()
 
 
 class Streams(NamedTuple):
