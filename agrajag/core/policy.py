@@ -7,18 +7,18 @@ COOLDOWN_FLOOR = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Tools:
-    """The tools that a switch is about: all of them, or those named."""
+class Names:
+    """What a switch is about: all there are, or those named."""
 
     every: bool = False
     names: frozenset[str] = frozenset()
 
-    def __contains__(self, tool_name: str) -> bool:
-        return self.every or tool_name in self.names
+    def __contains__(self, name: str) -> bool:
+        return self.every or name in self.names
 
 
-NO_TOOLS = Tools()
-ALL_TOOLS = Tools(every=True)
+NO_NAMES = Names()
+ALL_NAMES = Names(every=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Policy:
     long a diagnosis answers for its signature (spec agrajag §8.2). `lease` is how long a job counts as in flight.
     `late_after` is the age at which an error says nothing about now. `answer_all` publishes a check result for every
     error, not only for those that ask. `never_diagnosed` are tools for which no diagnosis begins, `never_down` those
-    that nothing but a person or a lost connection makes DOWN.
+    that nothing but a person or a lost connection makes DOWN. `packs_off` are the rule packs that do not count.
     """
 
     cooldown_max: timedelta = timedelta(hours=24)
@@ -41,8 +41,9 @@ class Policy:
     unconfirmed_after: timedelta = timedelta(hours=24)
     history_size: int = 20
     answer_all: bool = False
-    never_diagnosed: Tools = NO_TOOLS
-    never_down: Tools = NO_TOOLS
+    never_diagnosed: Names = NO_NAMES
+    never_down: Names = NO_NAMES
+    packs_off: Names = NO_NAMES
 
     def capped(self, span: timedelta) -> timedelta:
         """`span`, at most the greater of `cooldown_max` and one hour."""

@@ -15,13 +15,13 @@ from typing import Any, NamedTuple
 
 from agrajag.core.day_limits import DayLimits
 from agrajag.core.durations import parse_iso_duration
-from agrajag.core.policy import ALL_TOOLS, COOLDOWN_FLOOR, NO_TOOLS, Policy, Tools
+from agrajag.core.policy import ALL_NAMES, COOLDOWN_FLOOR, NO_NAMES, Names, Policy
 from agrajag.core.rules import Problem
 from agrajag.core.shown import field_name, shown
 from agrajag.model.health import MAX_HISTORY
 from agrajag.model.wire_model import MAX_ID
 
-MAX_TOOLS = 1_000
+MAX_NAMES = 1_000
 MAX_AMOUNT = 10**12
 MAX_USD = 10**6
 ALIAS_PREFIX = "ai.alias."
@@ -161,14 +161,22 @@ def _flag(value: object) -> bool:
     return value
 
 
-def _tools(value: object) -> Tools:
+def _tools(value: object) -> Names:
+    return _names(value, "tools")
+
+
+def _packs(value: object) -> Names:
+    return _names(value, "rule packs")
+
+
+def _names(value: object, of_what: str) -> Names:
     if isinstance(value, bool):
-        return ALL_TOOLS if value else NO_TOOLS
-    if isinstance(value, list) and len(value) <= MAX_TOOLS:
+        return ALL_NAMES if value else NO_NAMES
+    if isinstance(value, list) and len(value) <= MAX_NAMES:
         names = [name for name in value if isinstance(name, str) and 0 < len(name) <= MAX_ID]
         if len(names) == len(value):
-            return Tools(names=frozenset(names))
-    raise _Wrong(f"true, false or a list of at most {MAX_TOOLS} tool names")
+            return Names(names=frozenset(names))
+    raise _Wrong(f"true, false or a list of at most {MAX_NAMES} names of {of_what}")
 
 
 SETTINGS: Mapping[str, _Setting] = MappingProxyType(
@@ -183,6 +191,7 @@ SETTINGS: Mapping[str, _Setting] = MappingProxyType(
         "agrajag.health.history-size": _Setting("history_size", _history_size),
         "agrajag.health.never-down": _Setting("never_down", _tools),
         "agrajag.answer.all": _Setting("answer_all", _flag),
+        "agrajag.packs.off": _Setting("packs_off", _packs),
     }
 )
 """Every setting of a tenant or project, by its key."""

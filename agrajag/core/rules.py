@@ -27,7 +27,8 @@ class Selectors:
 class Rule:
     """One classification rule. `cooldown` is a span, the name of a response header, or None for the class default.
 
-    A `shadow` rule is on trial: it never decides, and what would change if it did is counted.
+    A `shadow` rule is on trial: it never decides, and what would change if it did is counted. `pack` names the rule
+    pack that it came with.
     """
 
     id: str
@@ -41,6 +42,7 @@ class Rule:
     note: str | None = None
     before: str | None = None
     shadow: bool = False
+    pack: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

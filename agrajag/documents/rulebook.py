@@ -2,28 +2,25 @@
 
 A rulebook never changes: whoever holds one judges by whole rule sets only. One bad rule or value is rejected alone; of
 a file that is unusable as a whole what it said before stays in force, for as long as there is a rulebook before.
-Tenants and projects without documents share one rule set, as do those whose documents are equal.
+Tenants and projects without documents share one rule set, as do those whose documents are equal. The rule packs that
+come with the package are in force for all who do not switch them off (`agrajag.packs.off`).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Generic, NamedTuple, TypeVar
 
 from agrajag.core.day_limits import DayLimits
 from agrajag.core.lint import lint
-from agrajag.core.match import RuleSet, compiled
-from agrajag.core.policy import Policy
+from agrajag.core.match import RuleSet
+from agrajag.core.packs import Pack, PacksOn
+from agrajag.core.policy import Names, Policy
 from agrajag.core.policy_parsing import SettingsLayer, misplaced_limits, with_limits, with_settings
 from agrajag.core.rules import Layer, Problem
 from agrajag.documents.cascade import RULES_PATH, SETTINGS_PATH, Cascade, DocumentName
+from agrajag.documents.pack_files import bundled_packs, packs_on
 from agrajag.documents.recipe_book import RecipeBook
-from agrajag.documents.rule_files import (
-    bundled_layer,
-    bundled_rules,
-    bundled_settings,
-    read_layer,
-    read_settings,
-)
+from agrajag.documents.rule_files import bundled_layer, bundled_settings, read_layer, read_settings
 from agrajag.documents.target_book import TargetBook
 
 L = TypeVar("L", Layer, SettingsLayer)
@@ -33,15 +30,23 @@ L = TypeVar("L", Layer, SettingsLayer)
 class InForce:
     """What holds for one tenant and project.
 
-    `layers` are the rule files that `rules` were merged from, widest first, each as it is in force. `problems` say what
-    of the documents is not in force, `warnings` what is and probably should not be.
+    `layers` are the rule files that `rules` were merged from, widest first, each as it is in force; `packs` are the
+    rule packs beneath them. `problems` say what of the documents is not in force, `warnings` what is and probably
+    should not be.
     """
 
     rules: RuleSet
     policy: Policy
     layers: tuple[Layer, ...]
+    packs: tuple[Pack, ...]
     problems: tuple[Problem, ...] = ()
     warnings: tuple[Problem, ...] = ()
+
+    @property
+    def files(self) -> tuple[Layer, ...]:
+        """Every file that rules come from, widest first."""
+        bundled, *own = self.layers
+        return (bundled, *(pack.layer for pack in self.packs), *own)
 
 
 class _Reading(NamedTuple, Generic[L]):
@@ -83,12 +88,10 @@ class Rulebook:
         self._settings: dict[DocumentName, _Reading[SettingsLayer]] = _read(
             cascade, SETTINGS_PATH, read_settings, before._settings if before else {}
         )
-        bundled = bundled_layer()
-        self._compiled: dict[tuple[int, ...], _Compiled] = {
-            (id(bundled.rules),): _Compiled(bundled_rules(), (bundled,), ())
-        }
+        self._compiled: dict[tuple[PacksOn, tuple[int, ...]], _Compiled] = {}
         policy = with_settings(defaults or Policy(), [bundled_settings()])
-        self._everybody = InForce(bundled_rules(), policy, (bundled,))
+        on = packs_on(policy.packs_off)
+        self._everybody = InForce(on.compiled(), policy, (bundled_layer(),), on.packs)
         self._own: dict[tuple[str, str | None], InForce] = {}
         for owner in sorted(
             cascade.owners((RULES_PATH, SETTINGS_PATH)), key=lambda owner: (owner[0], owner[1] or "")
@@ -145,18 +148,31 @@ class Rulebook:
         problems = [problem for layer in own for problem in layer.problems]
         problems += [problem for name, layer in settings.items() for problem in _rejected(name, layer)]
         policy = with_settings(self._everybody.policy, settings.values())
-        found = self._compile(layers, before)
-        return InForce(found.rules, policy, layers, tuple(problems), found.warnings_for(layers))
+        on = packs_on(policy.packs_off)
+        found = self._compile(layers, on, before)
+        warnings = (*found.warnings_for(layers), *_unknown_packs(settings.values()))
+        return InForce(found.rules, policy, layers, on.packs, tuple(problems), warnings)
 
-    def _compile(self, layers: tuple[Layer, ...], before: "Rulebook | None") -> _Compiled:
+    def _compile(self, layers: tuple[Layer, ...], on: PacksOn, before: "Rulebook | None") -> _Compiled:
         # Equal texts are read into the very same rules, which live as long as their readings; so identity is enough.
-        key = tuple(id(layer.rules) for layer in layers)
+        key = (on, tuple(id(layer.rules) for layer in layers))
         known = self._compiled.get(key) or (before._compiled.get(key) if before else None)
         if known is None:
-            rules = compiled(layer.rules for layer in layers)
+            # Packs are beneath what tenants say, so that no pack can hide a rule of theirs.
+            rules = on.compiled([layer.rules for layer in layers[1:]])
             known = _Compiled(rules, layers, lint(layers))
         self._compiled[key] = known
         return known
+
+
+def _unknown_packs(settings: Iterable[SettingsLayer]) -> Iterator[Problem]:
+    """Packs that are switched off and do not exist: misspelled, or of another version."""
+    known = {pack.name for pack in bundled_packs()}
+    for layer in settings:
+        off: Names = layer.values.get("packs_off", Names())
+        if unknown := sorted(off.names - known):
+            reason = f"there is no rule pack {unknown[0]!r}; known are {', '.join(sorted(known))}"
+            yield Problem(layer.source, None, "agrajag.packs.off", reason)
 
 
 def _rejected(name: DocumentName, layer: SettingsLayer) -> tuple[Problem, ...]:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -15,6 +16,7 @@ from agrajag.cli.rules import app
 from agrajag.cli.rules.reading import given_error
 from agrajag.documents.cascade import DocumentName
 from agrajag.documents.directory import file_of
+from agrajag.documents.pack_files import bundled_packs
 from agrajag.documents.pushing import planned_push, push
 from agrajag.documents.topic import read_documents
 from agrajag.embedded import EmbeddedKafka
@@ -97,23 +99,26 @@ def test_list_of_a_directory_shows_order_layers_replacements_trials_and_what_is_
     assert shown.returncode == 0
     lines = shown.stdout.splitlines()
     (teapot,) = [line for line in lines if " teapot " in line]
-    assert teapot.split()[0] == "12"
     assert teapot.split()[-2:] == [
         "acme/essays/_vance/agrajag/error-patterns.yaml",
         "acme/_tenant/_vance/agrajag/error-patterns.yaml",
     ]
     assert any(line.rstrip().endswith("before http-5xx") for line in lines)
     assert next(line for line in lines if line.startswith("rejected: ")).endswith("errorCode")
+    assert any(line.startswith("rule packs, ") for line in lines)
     tree = json.loads(agrajag("rules", "list", *where, "--json").stdout)
+    assert int(teapot.split()[0]) == [one["rule"]["id"] for one in tree["rules"]].index("teapot") + 1
     assert lines[0] == f"rule set {tree['ruleSetHash']}"
-    assert [one["rule"]["id"] for one in tree["rules"]][-2:] == ["teapot", "fallback"]
+    own = [one["rule"]["id"] for one in tree["rules"] if one["pack"] is None]
+    assert own[-2:] == ["teapot", "fallback"]
     assert [one["ruleId"] for one in tree["rejected"]] == ["bad"]
 
 
-def test_list_without_a_tenant_shows_the_bundled_rules_and_needs_no_broker() -> None:
+def test_list_without_a_tenant_shows_the_bundled_rules_with_the_packs_and_needs_no_broker() -> None:
     tree = json.loads(agrajag("rules", "list", "--json").stdout)
-    assert len(tree["rules"]) == 12
-    assert {one["source"] for one in tree["rules"]} == {"agrajag/defaults/_vance/agrajag/error-patterns.yaml"}
+    by_pack = Counter((one["pack"], one["source"]) for one in tree["rules"])
+    assert by_pack.pop((None, "agrajag/defaults/_vance/agrajag/error-patterns.yaml")) == 12
+    assert by_pack == {(pack.name, pack.layer.source): len(pack.layer.rules) for pack in bundled_packs()}
 
 
 def test_explain_tells_an_error_in_a_file_by_the_rules_of_a_directory(write: Write, error_file: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from agrajag.core.apply_guards import REASONS, Guard
 from agrajag.core.cooldown import is_active
-from agrajag.core.policy import ALL_TOOLS, Policy
+from agrajag.core.policy import ALL_NAMES, Policy
 from agrajag.model.enums import (
     Classification,
     CloseReason,
@@ -169,7 +169,7 @@ def test_evidence_from_the_future_is_as_old_as_the_answer() -> None:
 def test_where_diagnosis_was_switched_off_meanwhile_nothing_is_written() -> None:
     tools = Applying()
     job = tools.job()
-    tools.policy = Policy(never_diagnosed=ALL_TOOLS)
+    tools.policy = Policy(never_diagnosed=ALL_NAMES)
     applied = tools.answer(job, evidence=OUTAGE, cooldown_adjustments=(adjustment(),))
     assert (applied.applied, applied.guards) == (False, (Guard.NEVER_DIAGNOSED,))
     assert (tools.health().status, tools.health().last_diagnosis, paused(tools)) == (Status.OK, None, set())
@@ -177,7 +177,7 @@ def test_where_diagnosis_was_switched_off_meanwhile_nothing_is_written() -> None
 
 
 def test_a_tool_that_is_kept_up_gets_no_status_instead_of_down_and_its_user_is_told_all_the_same() -> None:
-    tools = Applying(policy=Policy(never_down=ALL_TOOLS))
+    tools = Applying(policy=Policy(never_down=ALL_NAMES))
     applied = tools.answer(tools.job(), evidence=OUTAGE)
     assert (applied.verdict, applied.applied, applied.guards) == (
         C.TECHNICALLY_BROKEN,

@@ -7,7 +7,7 @@ import pytest
 
 from agrajag.core.command import Commanded
 from agrajag.core.cooldown import is_active
-from agrajag.core.policy import Policy, Tools
+from agrajag.core.policy import Names, Policy
 from agrajag.core.verdicts import Repeat
 from agrajag.model.enums import Classification, CommandKind, CommandOutcome, Outcome, Scope, Status
 from agrajag.model.health import MAX_COOLDOWNS, RECENT_IDS, LinkFacet
@@ -264,7 +264,7 @@ def test_a_recheck_for_one_user_sees_what_runs_for_everybody() -> None:
 
 
 def test_a_tool_for_which_diagnosis_is_switched_off_is_not_rechecked() -> None:
-    tools = Triage(policy=Policy(never_diagnosed=Tools(names=frozenset({"search"}))))
+    tools = Triage(policy=Policy(never_diagnosed=Names(names=frozenset({"search"}))))
     assert give(tools, K.RECHECK).outcome is CommandOutcome.REFUSED
     assert tools.table == {}
 

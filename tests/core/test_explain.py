@@ -11,7 +11,7 @@ from agrajag.core.cooldown import is_active
 from agrajag.core.drafts import Drafts
 from agrajag.core.explain import OUTCOME_WORDS, Explanation, explain
 from agrajag.core.match import RuleSet, compiled
-from agrajag.core.policy import ALL_TOOLS, Policy, Tools
+from agrajag.core.policy import ALL_NAMES, Names, Policy
 from agrajag.core.triage import triage
 from agrajag.core.verdicts import Repeat, Verdict
 from agrajag.documents.rule_files import bundled_layer, bundled_rules
@@ -25,7 +25,7 @@ _ON_TRIAL = compiled(
 )
 
 
-_SWITCHED_OFF = Policy(never_diagnosed=ALL_TOOLS, never_down=Tools(names=frozenset({"search"})))
+_SWITCHED_OFF = Policy(never_diagnosed=ALL_NAMES, never_down=Names(names=frozenset({"search"})))
 
 
 @settings(max_examples=60)

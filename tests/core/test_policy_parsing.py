@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agrajag.core.day_limits import NO_LIMITS, DayLimits
-from agrajag.core.policy import ALL_TOOLS, NO_TOOLS, Policy, Tools
+from agrajag.core.policy import ALL_NAMES, NO_NAMES, Names, Policy
 from agrajag.core.policy_parsing import (
     LIMITS,
-    MAX_TOOLS,
+    MAX_NAMES,
     SETTINGS,
     misplaced_limits,
     parse_settings,
@@ -29,10 +29,11 @@ from agrajag.documents.cascade import SETTINGS_PATH, bundled_documents
         ("agrajag.cooldown.memory", "PT2H", "hits_memory", timedelta(hours=2)),
         ("agrajag.diagnosis.freshness", "PT1M", "freshness", timedelta(minutes=1)),
         ("agrajag.diagnosis.lease", "PT1H", "lease", timedelta(hours=1)),
-        ("agrajag.diagnosis.never", True, "never_diagnosed", ALL_TOOLS),
-        ("agrajag.diagnosis.never", False, "never_diagnosed", NO_TOOLS),
-        ("agrajag.diagnosis.never", ["search"], "never_diagnosed", Tools(names=frozenset({"search"}))),
-        ("agrajag.health.never-down", ["search"], "never_down", Tools(names=frozenset({"search"}))),
+        ("agrajag.diagnosis.never", True, "never_diagnosed", ALL_NAMES),
+        ("agrajag.diagnosis.never", False, "never_diagnosed", NO_NAMES),
+        ("agrajag.diagnosis.never", ["search"], "never_diagnosed", Names(names=frozenset({"search"}))),
+        ("agrajag.health.never-down", ["search"], "never_down", Names(names=frozenset({"search"}))),
+        ("agrajag.packs.off", ["slack"], "packs_off", Names(names=frozenset({"slack"}))),
         ("agrajag.health.late-after", "PT5M", "late_after", timedelta(minutes=5)),
         ("agrajag.health.unconfirmed-after", "P2D", "unconfirmed_after", timedelta(days=2)),
         ("agrajag.health.history-size", 3, "history_size", 3),
@@ -60,7 +61,7 @@ def test_every_setting_reaches_its_place(key: str, value: Any, field: str, wante
         ("agrajag.diagnosis.never", "search"),
         ("agrajag.diagnosis.never", ["search", 7]),
         ("agrajag.diagnosis.never", [""]),
-        ("agrajag.diagnosis.never", ["t"] * (MAX_TOOLS + 1)),
+        ("agrajag.diagnosis.never", ["t"] * (MAX_NAMES + 1)),
         ("agrajag.health.history-size", 0),
         ("agrajag.health.history-size", 10_000),
         ("agrajag.health.history-size", True),

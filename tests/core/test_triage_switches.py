@@ -7,19 +7,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agrajag.core.check import check_result
-from agrajag.core.policy import ALL_TOOLS, NO_TOOLS, Policy, Tools
+from agrajag.core.policy import ALL_NAMES, NO_NAMES, Names, Policy
 from agrajag.core.verdicts import Verdict
 from agrajag.model.enums import Classification, HealthAction, Outcome, Status
 from tests.builders import NOW, a_rule, an_error
 from tests.core.triaging import REFUSED, Triage, after, rules_with
 
-SEARCH = Tools(names=frozenset({"search"}))
+SEARCH = Names(names=frozenset({"search"}))
 NO_DIAGNOSIS = Policy(never_diagnosed=SEARCH)
 NEVER_DOWN = Policy(never_down=SEARCH)
 
 
-@pytest.mark.parametrize("tools", [SEARCH, ALL_TOOLS])
-def test_without_diagnosis_a_cooldown_begins_and_no_job(tools: Tools) -> None:
+@pytest.mark.parametrize("tools", [SEARCH, ALL_NAMES])
+def test_without_diagnosis_a_cooldown_begins_and_no_job(tools: Names) -> None:
     triage = Triage(policy=Policy(never_diagnosed=tools))
     verdict = triage.send(http_status=503)
     assert (verdict.outcome, verdict.job, verdict.undiagnosed) == (Outcome.UNDIAGNOSED, None, True)
@@ -44,8 +44,8 @@ def test_a_diagnosis_that_runs_when_it_is_switched_off_is_still_joined() -> None
     assert (verdict.outcome, verdict.job_id) == (Outcome.COALESCED, first.job_id)
 
 
-@pytest.mark.parametrize("tools", [SEARCH, ALL_TOOLS])
-def test_a_tool_that_is_never_down_cools_down_without_a_status(tools: Tools) -> None:
+@pytest.mark.parametrize("tools", [SEARCH, ALL_NAMES])
+def test_a_tool_that_is_never_down_cools_down_without_a_status(tools: Names) -> None:
     triage = Triage(policy=Policy(never_down=tools))
     verdict = triage.send(**REFUSED)
     assert (verdict.outcome, verdict.unmarked) == (Outcome.UNMARKED, True)
@@ -105,12 +105,12 @@ def test_the_caller_is_told_what_is_switched_off(policy: Policy, error: dict[str
 _ERRORS = st.sampled_from(
     [{"http_status": 503}, REFUSED, {"http_status": 403}, {"message": "odd"}, {"http_status": 401}]
 )
-_TOOLS = st.sampled_from([NO_TOOLS, SEARCH, ALL_TOOLS, Tools(names=frozenset({"other"}))])
+_TOOLS = st.sampled_from([NO_NAMES, SEARCH, ALL_NAMES, Names(names=frozenset({"other"}))])
 
 
 @given(st.lists(st.tuples(_ERRORS, st.integers(0, 3_600)), max_size=10), _TOOLS, _TOOLS)
 def test_what_is_switched_off_never_begins(
-    errors: list[tuple[Any, int]], undiagnosed: Tools, kept_up: Tools
+    errors: list[tuple[Any, int]], undiagnosed: Names, kept_up: Names
 ) -> None:
     triage = Triage(policy=Policy(never_diagnosed=undiagnosed, never_down=kept_up))
     verdicts = [

@@ -8,10 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agrajag.core.day_limits import DayLimits
-from agrajag.core.policy import ALL_TOOLS, Policy, Tools
+from agrajag.core.match import RuleSet
+from agrajag.core.policy import ALL_NAMES, Names, Policy
 from agrajag.core.rule_parsing import MAX_RULES
-from agrajag.core.rules import merge
+from agrajag.core.rules import Rule, merge
 from agrajag.documents.cascade import DocumentName
+from agrajag.documents.pack_files import bundled_packs, packed_rules
 from agrajag.documents.rule_files import bundled_layer, bundled_rules, read_layer
 from agrajag.documents.rulebook import Rulebook
 from agrajag.model.enums import Classification
@@ -22,12 +24,16 @@ _BROKEN = "patterns: [\n"
 
 
 def _ids(book: Rulebook, tenant: str = "acme", project: str | None = None) -> list[str]:
-    return [rule.id for rule in book.in_force(tenant, project).rules.rules]
+    return [rule.id for rule in _but_of_packs(book.effective(tenant, project)[0])]
 
 
-def test_without_documents_everybody_has_the_bundled_rules_and_the_defaults() -> None:
+def _but_of_packs(rules: RuleSet) -> tuple[Rule, ...]:
+    return tuple(rule for rule in rules.rules if rule.pack is None)
+
+
+def test_without_documents_everybody_has_the_bundled_rules_with_every_pack_and_the_defaults() -> None:
     book = Rulebook(a_cascade(), Policy(history_size=7))
-    assert book.effective("acme", "essays") == (bundled_rules(), Policy(history_size=7))
+    assert book.effective("acme", "essays") == (packed_rules(), Policy(history_size=7))
     assert book.problems == ()
 
 
@@ -35,7 +41,7 @@ def test_a_tenants_rule_holds_in_its_projects_and_for_nobody_else() -> None:
     book = Rulebook(a_cascade([(rules_at("acme"), a_rule_file("teapot"))]))
     assert _ids(book)[-2:] == ["teapot", "fallback"]
     assert _ids(book, "acme", "essays") == _ids(book)
-    assert book.effective("globex", None)[0] is bundled_rules()
+    assert book.effective("globex", None)[0] is packed_rules()
 
 
 def test_a_project_merges_over_its_tenant() -> None:
@@ -44,7 +50,8 @@ def test_a_project_merges_over_its_tenant() -> None:
     book = Rulebook(a_cascade([(rules_at("acme"), tenant), (rules_at("acme", "essays"), project)]))
     assert _ids(book, "acme", "essays")[-3:] == ["teapot", "kettle", "fallback"]
     notes = {
-        project: book.in_force("acme", project).rules.rules[2].note for project in (None, "novels", "essays")
+        project: _but_of_packs(book.effective("acme", project)[0])[2].note
+        for project in (None, "novels", "essays")
     }
     assert notes == {None: "tenant", "novels": "tenant", "essays": "project"}
     layers = book.in_force("acme", "essays").layers
@@ -95,7 +102,7 @@ def test_a_document_that_is_removed_leaves_nothing_behind() -> None:
         )
     )
     book = Rulebook(a_cascade(), before=before)
-    assert book.effective("acme", None) == (bundled_rules(), Policy())
+    assert book.effective("acme", None) == (packed_rules(), Policy())
 
 
 def test_a_tenant_may_replace_the_fallback() -> None:
@@ -149,9 +156,9 @@ def test_settings_come_from_the_narrowest_document_that_has_a_usable_value() -> 
     book = Rulebook(a_cascade(documents), Policy(freshness=timedelta(minutes=1)))
     policy = book.effective("acme", "novels")[1]
     assert (policy.cooldown_max, policy.answer_all) == (timedelta(hours=6), True)
-    assert policy.never_diagnosed == Tools(names=frozenset({"search"}))
+    assert policy.never_diagnosed == Names(names=frozenset({"search"}))
     narrow = book.effective("acme", "essays")[1]
-    assert (narrow.cooldown_max, narrow.never_diagnosed) == (timedelta(hours=6), ALL_TOOLS)
+    assert (narrow.cooldown_max, narrow.never_diagnosed) == (timedelta(hours=6), ALL_NAMES)
     assert narrow.freshness == timedelta(minutes=1)
     found = book.in_force("acme", "essays").problems
     assert [(problem.source, problem.field) for problem in found] == [
@@ -159,6 +166,46 @@ def test_settings_come_from_the_narrowest_document_that_has_a_usable_value() -> 
         (str(settings_at("acme", "essays")), "agrajag.answer.al"),
     ]
     assert book.effective("globex", None)[1] == Policy(freshness=timedelta(minutes=1))
+
+
+def test_a_tenant_switches_packs_off_and_its_project_on_again() -> None:
+    documents = [
+        (settings_at("acme"), "agrajag.packs.off: true"),
+        (settings_at("acme", "essays"), "agrajag.packs.off: false"),
+        (rules_at("acme"), a_rule_file("teapot")),
+    ]
+    book = Rulebook(a_cascade(documents))
+    assert book.effective("acme", "novels")[0].rules == _but_of_packs(book.effective("acme", None)[0])
+    assert book.in_force("acme", None).packs == ()
+    assert book.in_force("acme", "essays").packs == bundled_packs()
+    assert (
+        book.effective("acme", "essays")[0].hash
+        == Rulebook(a_cascade([(rules_at("acme"), a_rule_file("teapot"))]))
+        .effective("acme", "essays")[0]
+        .hash
+    )
+    assert book.warnings == ()
+
+
+def test_which_packs_are_on_tells_in_the_hash_of_a_rule_set() -> None:
+    text = a_rule_file("teapot")
+    documents = [(rules_at(tenant), text) for tenant in ("acme", "globex")]
+    book = Rulebook(a_cascade([*documents, (settings_at("acme"), "agrajag.packs.off: [general]")]))
+    assert book.effective("acme", None)[0].hash != book.effective("globex", None)[0].hash
+
+
+def test_a_pack_that_does_not_exist_is_warned_about() -> None:
+    book = Rulebook(a_cascade([(settings_at("acme"), "agrajag.packs.off: [generel]")]))
+    (warning,) = book.warnings
+    assert (warning.source, warning.field) == (str(settings_at("acme")), "agrajag.packs.off")
+    assert "no rule pack 'generel'; known are " in warning.reason
+
+
+def test_every_file_that_rules_come_from_is_named_packs_beneath_the_tenants() -> None:
+    book = Rulebook(a_cascade([(rules_at("acme"), a_rule_file("teapot"))]))
+    sources = [layer.source for layer in book.in_force("acme", None).files]
+    assert (sources[0], sources[-1]) == (bundled_layer().source, str(rules_at("acme")))
+    assert sources[1:-1] == [pack.layer.source for pack in bundled_packs()]
 
 
 def test_settings_that_become_unusable_keep_what_they_said() -> None:
@@ -200,7 +247,8 @@ def test_after_any_changes_a_rule_set_is_always_the_merge_of_whole_last_good_fil
             for project in (None, "essays", "novels"):
                 names = dict.fromkeys([rules_at(tenant), rules_at(tenant, project)])
                 layers = [read_layer(good[name], "x").rules for name in names if name in good]
-                assert book.effective(tenant, project)[0].rules == merge([bundled_layer().rules, *layers])
+                rules = book.effective(tenant, project)[0]
+                assert _but_of_packs(rules) == merge([bundled_layer().rules, *layers])
 
 
 def test_of_one_alias_the_narrowest_document_counts_and_the_tenants_alone_where_no_project_is_asked_for() -> (

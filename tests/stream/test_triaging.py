@@ -10,7 +10,7 @@ from aiokafka import ConsumerRecord
 from structlog.testing import capture_logs
 
 from agrajag.core.match import RuleSet, compiled
-from agrajag.core.policy import ALL_TOOLS, Policy
+from agrajag.core.policy import ALL_NAMES, Policy
 from agrajag.documents.rule_files import bundled_layer, bundled_rules
 from agrajag.metrics import REGISTRY
 from agrajag.model.answers import CheckResult
@@ -137,7 +137,7 @@ def test_a_fetch_gives_one_document_record_however_many_errors_changed_it() -> N
 
 
 def test_what_settings_hold_back_is_counted_and_told() -> None:
-    partition = Partition(policy=Policy(never_diagnosed=ALL_TOOLS, never_down=ALL_TOOLS, answer_all=True))
+    partition = Partition(policy=Policy(never_diagnosed=ALL_NAMES, never_down=ALL_NAMES, answer_all=True))
     before = [counted("agrajag_held_back_total", kind=kind) for kind in ("diagnosis", "mark_down")]
     events = [an_error(event_id="e1", http_status=503), an_error(event_id="e2", **REFUSED)]
     outputs = partition.run(partition.records([*events, an_error(event_id="e3", http_status=403)]))

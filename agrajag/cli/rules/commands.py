@@ -53,11 +53,16 @@ def check(
 
 @app.command(name="list")
 def list_rules(
-    tenant: _Tenant = None, project: _Project = None, directory: _Dir = None, json: _Json = False
+    tenant: _Tenant = None,
+    project: _Project = None,
+    directory: _Dir = None,
+    packs: Annotated[bool, typer.Option("--packs", help="Show the rules of rule packs, too.")] = False,
+    json: _Json = False,
 ) -> None:
     """List the rules in force in their order, with the file each comes from and what it replaces.
 
-    Without a tenant: the bundled rules. Rules on trial (shadow: true) and what was rejected follow.
+    Without a tenant: the bundled rules. Rules of packs are counted; what a tenant's or project's own rule decides they
+    never do. Rules on trial (shadow: true) and what was rejected follow.
 
     Example: agrajag rules list --tenant acme --project essays
     """
@@ -66,7 +71,7 @@ def list_rules(
 
     _refuse_project_alone(tenant, project)
     in_force = reading.rulebook_of(directory, bundled=tenant is None).in_force(tenant or "", project)
-    listed = listing(in_force.layers, in_force.rules)
+    listed = listing(in_force.files, in_force.rules)
     if json:
         tree = machine.list_tree(
             tenant, project, in_force.rules.hash, listed, in_force.problems, in_force.warnings
@@ -74,7 +79,8 @@ def list_rules(
         typer.echo(machine.as_json(tree))
         return
     typer.echo(f"rule set {in_force.rules.hash}")
-    result_console().print(tables.rules_table(listed.in_force))
+    result_console().print(tables.rules_table(listed.in_force, packs=packs))
+    typer.echo(tables.packs_line(listed.in_force))
     if listed.on_trial:
         typer.echo("on trial, deciding nothing:")
         result_console().print(tables.rules_table(listed.on_trial, on_trial=True))
@@ -96,7 +102,7 @@ def explain(
     project: _Project = None,
     directory: _Dir = None,
     bundled: Annotated[
-        bool, typer.Option("--bundled", help="By the bundled rules alone; needs no brokers.")
+        bool, typer.Option("--bundled", help="By bundled rules and packs alone; needs no brokers.")
     ] = False,
     standing: Annotated[
         bool, typer.Option("--standing", help="Over the health documents that stand now, not over none.")
@@ -133,7 +139,7 @@ def explain(
     table, left_out = tables.considered_table(told.considered, every=every)
     result_console().print(table)
     if left_out:
-        typer.echo(f"{left_out:,} rules of which nothing fits are not shown; --all shows them")
+        typer.echo(f"{left_out:,} rules are not shown, for little of them fits; --all shows them")
     for line in (*tables.decision_lines(told), *tables.trial_lines(told)):
         typer.echo(line)
 

@@ -45,6 +45,7 @@ def list_tree(
 def _standing(one: Standing) -> dict[str, Any]:
     return {
         "source": one.source,
+        "pack": one.rule.pack,
         "replaces": list(one.replaces),
         "rule": _without_secrets(entry_of(one.rule)),
     }
@@ -86,6 +87,7 @@ def explanation_tree(told: Explanation) -> dict[str, Any]:
 def _considered(one: Considered) -> dict[str, Any]:
     return {
         "id": one.rule.id,
+        "pack": one.rule.pack,
         "shadow": one.rule.shadow,
         "matches": one.matches,
         "decides": one.decides,

@@ -1,5 +1,6 @@
 """What the commands about rules print for people. Texts that an error or a rule brought are shown redacted."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from rich.table import Table
@@ -26,12 +27,14 @@ def problem_line(problem: Problem) -> str:
     return redacted_line(str(problem), MAX_LINE)
 
 
-def rules_table(standings: Iterable[Standing], *, on_trial: bool = False) -> Table:
-    """Rules with their place, what they match and do, and where they come from."""
+def rules_table(standings: Iterable[Standing], *, on_trial: bool = False, packs: bool = False) -> Table:
+    """Rules with their place, what they match and do, and where they come from; those of packs only if wanted."""
     where = "would stand" if on_trial else "replaces"
     table = plain_table(["#", "rule", "matches", "classification", "cooldown", "status", "from", where])
     for number, one in enumerate(standings, start=1):
         rule = one.rule
+        if rule.pack is not None and not packs:
+            continue
         place = ", ".join(one.replaces)
         if on_trial:
             place = (
@@ -61,6 +64,19 @@ def match_words(rule: Rule) -> str:
     """What a rule matches, as its file says it."""
     match = entry_of(rule)["match"]
     return "; ".join(f"{name} {_value_words(value)}" for name, value in match.items()) or "everything"
+
+
+def packs_line(standings: Iterable[Standing]) -> str:
+    """How many rules of which packs stand among the others."""
+    counts = Counter(one.rule.pack for one in standings if one.rule.pack is not None)
+    if not counts:
+        return "rule packs: none"
+    told = ", ".join(f"{name} {count}" for name, count in sorted(counts.items()))
+    return f"rule packs, {counts.total():,} rules: {told}"
+
+
+def _name_of(rule: Rule) -> str:
+    return redacted_line(rule.id, _MAX_CELL) + (f" (pack {rule.pack})" if rule.pack is not None else "")
 
 
 def _value_words(value: object) -> str:
@@ -98,16 +114,17 @@ def error_lines(told: Explanation) -> Iterator[str]:
 
 
 def considered_table(considered: Sequence[Considered], *, every: bool) -> tuple[Table, int]:
-    """Each rule with why it matches or not, and how many rules of which nothing fits were left out."""
+    """Each rule with why it matches or not, and how many were left out: those of which nothing fits, and those of packs
+    that do not match."""
     table = plain_table(["#", "rule", "", "why"])
     left_out = 0
     for number, one in enumerate(considered, start=1):
-        near = one.matches or any(finding.holds for finding in one.findings)
+        near = one.matches or (one.rule.pack is None and any(finding.holds for finding in one.findings))
         if not (every or near or len(considered) <= MANY_RULES):
             left_out += 1
             continue
         part = "decides" if one.decides else "would match too" if one.matches else "no"
-        table.add_row(str(number), redacted_line(one.rule.id, _MAX_CELL), part, _why(one))
+        table.add_row(str(number), _name_of(one.rule), part, _why(one))
     return table, left_out
 
 
@@ -122,7 +139,7 @@ def decision_lines(told: Explanation) -> Iterator[str]:
     """Which rule decides, what begins, and what the caller is told."""
     rule, answer = told.rule, told.answer
     if rule is not None:
-        yield f"decided by {rule.id}: {rule.classification}, signature {rule.signature}"
+        yield f"decided by {_name_of(rule)}: {rule.classification}, signature {rule.signature}"
     yield from (f"  {words}" for words in told.words)
     if answer is not None:
         hint = f", {answer.hint!r}" if answer.hint else ""

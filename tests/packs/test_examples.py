@@ -1,0 +1,93 @@
+"""Every rule of every pack decides the errors that it was written for, with every pack on, and not its counterparts."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from agrajag.core.cooldown import span_for
+from agrajag.core.drafts import Drafts
+from agrajag.core.features import Features
+from agrajag.core.lint import lint
+from agrajag.core.match import RuleSet
+from agrajag.core.policy import Policy
+from agrajag.core.rules import Rule
+from agrajag.core.triage import triage
+from agrajag.core.verdicts import Verdict
+from agrajag.documents.pack_files import bundled_packs, packed_rules
+from agrajag.documents.rule_files import bundled_layer, bundled_rules
+from tests.builders import NOW
+from tests.core.triaging import Triage
+from tests.packs.examples import error_of
+
+_RULES = [(pack, rule) for pack in bundled_packs() for rule in pack.layer.rules]
+_EXAMPLES = [
+    pytest.param(rule, example, id=f"{pack.name}/{rule.id}-{number}")
+    for pack, rule in _RULES
+    for number, example in enumerate(pack.examples[rule.id], start=1)
+]
+_COUNTER_EXAMPLES = [
+    pytest.param(rule, example, id=f"{pack.name}/{rule.id}-{number}")
+    for pack, rule in _RULES
+    for number, example in enumerate(pack.counter_examples[rule.id], start=1)
+]
+_PLAIN: list[dict[str, Any]] = [
+    {},
+    *({"httpStatus": status} for status in (401, 403, 404, 429, 500, 502, 503, 504, 599)),
+    {"httpStatus": 401, "body": '{"error": "token_expired"}'},
+    {"httpStatus": 429, "headers": {"retry-after": "17"}},
+    {"httpStatus": 503, "body": "Service Unavailable"},
+    {"exceptionType": "java.net.ConnectException"},
+    {"exceptionType": "java.net.UnknownHostException", "message": "backend.example"},
+    {"exceptionType": "ConnectionRefusedError", "message": "[Errno 111] Connection refused"},
+    {"exceptionType": "java.net.SocketTimeoutException"},
+    {"exceptionType": "httpx.ReadTimeout"},
+    {"exceptionType": "ToolException"},
+    {"exceptionType": "ToolException", "message": "Manual not found: 'doc-kind-calendar'"},
+    {"body": "__schema_violation__"},
+]
+
+
+def decided(rules: RuleSet, example: Mapping[str, Any]) -> Verdict:
+    arrival = Triage().arrival(error_of(example))
+    verdict = triage(arrival, Drafts(lambda _key: None), rules, Policy(), NOW)
+    assert isinstance(verdict, Verdict)
+    return verdict
+
+
+@pytest.mark.parametrize(("rule", "example"), _EXAMPLES)
+def test_a_rule_of_a_pack_decides_its_examples(rule: Rule, example: Mapping[str, Any]) -> None:
+    verdict = decided(packed_rules(), example)
+    assert verdict.rule is not None
+    assert verdict.rule.id == rule.id
+    assert example.get("classification", rule.classification) == rule.classification
+    if "cooldownSeconds" in example:
+        features = Features(error_of(example))
+        span = span_for(rule, 1, features, NOW, Policy())
+        assert span.total_seconds() == pytest.approx(example["cooldownSeconds"], abs=1)
+
+
+@pytest.mark.parametrize(("rule", "example"), _COUNTER_EXAMPLES)
+def test_a_rule_of_a_pack_leaves_its_counter_examples_alone(rule: Rule, example: Mapping[str, Any]) -> None:
+    verdict = decided(packed_rules(), example)
+    assert verdict.rule is not None
+    assert verdict.rule.id != rule.id
+    if "classification" in example:
+        assert verdict.rule.classification == example["classification"]
+
+
+@pytest.mark.parametrize("example", _PLAIN, ids=str)
+def test_the_plain_cases_of_the_bundled_table_keep_their_verdict(example: dict[str, Any]) -> None:
+    assert decided(packed_rules(), example).rule is decided(bundled_rules(), example).rule
+
+
+def test_no_rule_of_a_pack_is_hidden_by_another_or_odd_otherwise() -> None:
+    assert list(map(str, lint([bundled_layer(), *(pack.layer for pack in bundled_packs())]))) == []
+
+
+def test_every_pack_is_shown_what_each_of_its_rules_means_and_from_where() -> None:
+    for pack in bundled_packs():
+        assert pack.layer.rules
+        for rule in pack.layer.rules:
+            assert rule.pack == pack.name
+            assert len(pack.sources[rule.id]) > 10
