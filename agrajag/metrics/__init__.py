@@ -50,7 +50,7 @@ from agrajag.metrics.intake import (
     REPUBLISHED,
     SYSTEM_USERS,
 )
-from agrajag.metrics.investigation import INVESTIGATIONS
+from agrajag.metrics.investigation import EVIDENCE_LEFT_OUT, INVESTIGATIONS, LeftOutKind
 from agrajag.metrics.models import (
     MODEL_AUDIT_FAILURES,
     MODEL_HOOK_FAILURES,

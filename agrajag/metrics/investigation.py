@@ -1,10 +1,28 @@
-"""The investigation agent: how its runs end."""
+"""The investigation agent: how its runs end, and what its sources leave out."""
+
+from enum import StrEnum
 
 from prometheus_client import Counter
 
 from agrajag.metrics.registry import REGISTRY
 
+
+class LeftOutKind(StrEnum):
+    """Why a source of evidence leaves out a file, or a line of one."""
+
+    OUTSIDE = "outside"  # a link that leads out of the folder
+    TOO_MANY = "too_many"
+    TOO_LARGE = "too_large"
+    NOT_TEXT = "not_text"
+    UNREADABLE = "unreadable"
+    BROKEN_LINE = "broken_line"
+
+
 # Investigations that have ended. `end`: ExecutionStop, DraftFault, or one of AGENT_ERROR and INPUT_REFUSED.
 INVESTIGATIONS = Counter(
     "agrajag_investigations", "Investigations, by the way they ended.", ["end"], registry=REGISTRY
+)
+# Files and lines that sources of evidence did not read, at each look again. `kind`: LeftOutKind.
+EVIDENCE_LEFT_OUT = Counter(
+    "agrajag_evidence_left_out", "Files and lines of evidence left out, by kind.", ["kind"], registry=REGISTRY
 )
