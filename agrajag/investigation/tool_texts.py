@@ -1,9 +1,9 @@
 """What the model is told of each tool: what it looks at, what it is asked, what its answer is worth.
 
-Constants, the same in every round: no count, no limit, nothing that is left (spec single-react: Evidence Tools).
+The same in every round of every run: no count, no limit, nothing that is left (spec single-react: Evidence Tools).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from agrajag.investigation.requests import ToolName
@@ -35,3 +35,10 @@ TOOL_TEXTS: Mapping[ToolName, str] = MappingProxyType(
         ),
     }
 )
+
+
+def texts_with(tables: Mapping[str, Sequence[str]]) -> Mapping[ToolName, str]:
+    """The texts where these tables, each with these columns, may be read: what is not told can only be guessed."""
+    named = "；".join(f"{table}（{'、'.join(columns)}）" for table, columns in tables.items())
+    told = f"{TOOL_TEXTS[ToolName.QUERY_MYSQL]}可以读取的表和列：{named}。"
+    return MappingProxyType({**TOOL_TEXTS, ToolName.QUERY_MYSQL: told})

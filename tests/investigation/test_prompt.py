@@ -18,7 +18,7 @@ from agrajag.investigation.model_schema import draft_output_config, draft_schema
 from agrajag.investigation.progress import RepairCode
 from agrajag.investigation.prompt import FINAL_TEXT, SYSTEM_PROMPT
 from agrajag.investigation.requests import KnowledgeRequest, LogRequest, MysqlRequest, ToolName
-from agrajag.investigation.tool_texts import TOOL_TEXTS
+from agrajag.investigation.tool_texts import TOOL_TEXTS, texts_with
 
 RULES, _, SCHEMA = SYSTEM_PROMPT.partition("JSON Schema：\n")
 STATEMENTS = RULES.replace("\n  ", "").splitlines()
@@ -137,6 +137,13 @@ def test_a_tools_text_names_all_that_it_can_be_asked_and_the_envelope(tool: Tool
     assert [name for name in REQUESTS[tool].model_fields if f"input.{name}" not in text] == []
     assert "previous_observation" in text
     assert set(re.findall(r"input\.(\w+)", text)) == set(REQUESTS[tool].model_fields)
+
+
+def test_tables_that_may_be_read_are_told_with_their_columns() -> None:
+    told = texts_with({"orders": ("id", "status"), "payments": ("id",)})
+    assert told[ToolName.QUERY_MYSQL].startswith(TOOL_TEXTS[ToolName.QUERY_MYSQL])
+    assert told[ToolName.QUERY_MYSQL].endswith("：orders（id、status）；payments（id）。")
+    assert {**told, ToolName.QUERY_MYSQL: TOOL_TEXTS[ToolName.QUERY_MYSQL]} == TOOL_TEXTS
 
 
 @pytest.mark.parametrize("schema", [draft_schema(), draft_output_config()["format"]["schema"]])
