@@ -9,6 +9,7 @@ from agrajag.documents.rule_files import bundled_rules
 from agrajag.metrics import REGISTRY
 from agrajag.settings import settings_table
 from tests.bench.__main__ import GOALS
+from tests.packs.readme import table
 
 README = Path(__file__).parents[1] / "README.md"
 
@@ -49,6 +50,10 @@ def test_every_bundled_rule_stands_in_the_readme_in_its_order(readme: str) -> No
     ids = [rule.id for rule in bundled_rules().rules]
     section = readme.partition("\n## Rules\n")[2]
     assert re.findall(r"^\| `([a-z0-9-]+)` \|", section, re.MULTILINE)[: len(ids)] == ids
+
+
+def test_every_rule_pack_stands_in_the_readme_with_the_number_of_its_rules(readme: str) -> None:
+    assert f"\n\n{table()}\n" in readme, "python -m tests.packs.readme writes the table"
 
 
 def test_every_benchmark_goal_stands_in_the_readme(readme: str) -> None:

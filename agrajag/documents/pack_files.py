@@ -43,11 +43,12 @@ def bundled_packs() -> tuple[Pack, ...]:
 
 def packs_on(off: Names) -> PacksOn:
     """The packs but those that are switched off."""
-    return _packs_on(frozenset(pack.name for pack in bundled_packs() if pack.name not in off))
+    return packs_named(frozenset(pack.name for pack in bundled_packs() if pack.name not in off))
 
 
 @lru_cache(_SHARED)
-def _packs_on(names: frozenset[str]) -> PacksOn:
+def packs_named(names: frozenset[str]) -> PacksOn:
+    """The packs of these names."""
     return PacksOn(bundled_layer().rules, [pack for pack in bundled_packs() if pack.name in names])
 
 

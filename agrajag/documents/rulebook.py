@@ -18,7 +18,7 @@ from agrajag.core.policy import Names, Policy
 from agrajag.core.policy_parsing import SettingsLayer, misplaced_limits, with_limits, with_settings
 from agrajag.core.rules import Layer, Problem
 from agrajag.documents.cascade import RULES_PATH, SETTINGS_PATH, Cascade, DocumentName
-from agrajag.documents.pack_files import bundled_packs, packs_on
+from agrajag.documents.pack_files import bundled_packs, packs_named, packs_on
 from agrajag.documents.recipe_book import RecipeBook
 from agrajag.documents.rule_files import bundled_layer, bundled_settings, read_layer, read_settings
 from agrajag.documents.target_book import TargetBook
@@ -163,6 +163,12 @@ class Rulebook:
             known = _Compiled(rules, layers, lint(layers))
         self._compiled[key] = known
         return known
+
+
+def rules_without_family(in_force: InForce, family: str) -> RuleSet:
+    """The same rules without the packs that are about `family`: what the others alone say about it."""
+    on = frozenset(pack.name for pack in in_force.packs if not pack.is_about(family))
+    return packs_named(on).compiled([layer.rules for layer in in_force.layers[1:]])
 
 
 def _unknown_packs(settings: Iterable[SettingsLayer]) -> Iterator[Problem]:

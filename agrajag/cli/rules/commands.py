@@ -12,13 +12,13 @@ from agrajag.cli.telling import tell
 
 app = typer.Typer(help="Check rules, list what is in force, explain errors.", no_args_is_help=True)
 
-_Tenant = Annotated[str | None, typer.Option("--tenant", help="The tenant whose rules apply.")]
-_Project = Annotated[str | None, typer.Option("--project", help="The project of that tenant.")]
-_Dir = Annotated[
+Tenant = Annotated[str | None, typer.Option("--tenant", help="The tenant whose rules apply.")]
+Project = Annotated[str | None, typer.Option("--project", help="The project of that tenant.")]
+Directory = Annotated[
     Path | None,
     typer.Option("--dir", help="Take the documents of this directory instead of those in force."),
 ]
-_Json = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
 
 
 @app.callback()
@@ -53,11 +53,11 @@ def check(
 
 @app.command(name="list")
 def list_rules(
-    tenant: _Tenant = None,
-    project: _Project = None,
-    directory: _Dir = None,
+    tenant: Tenant = None,
+    project: Project = None,
+    directory: Directory = None,
     packs: Annotated[bool, typer.Option("--packs", help="Show the rules of rule packs, too.")] = False,
-    json: _Json = False,
+    json: Json = False,
 ) -> None:
     """List the rules in force in their order, with the file each comes from and what it replaces.
 
@@ -69,7 +69,7 @@ def list_rules(
     from agrajag.cli.rules import machine, reading, tables
     from agrajag.core.listing import listing
 
-    _refuse_project_alone(tenant, project)
+    refuse_project_alone(tenant, project)
     in_force = reading.rulebook_of(directory, bundled=tenant is None).in_force(tenant or "", project)
     listed = listing(in_force.files, in_force.rules)
     if json:
@@ -98,9 +98,9 @@ def explain(
     event_id: Annotated[
         str | None, typer.Option("--event-id", help="A past error, looked for in the topic.")
     ] = None,
-    tenant: _Tenant = None,
-    project: _Project = None,
-    directory: _Dir = None,
+    tenant: Tenant = None,
+    project: Project = None,
+    directory: Directory = None,
     bundled: Annotated[
         bool, typer.Option("--bundled", help="By bundled rules and packs alone; needs no brokers.")
     ] = False,
@@ -108,7 +108,7 @@ def explain(
         bool, typer.Option("--standing", help="Over the health documents that stand now, not over none.")
     ] = False,
     every: Annotated[bool, typer.Option("--all", help="Show every rule, however many.")] = False,
-    json: _Json = False,
+    json: Json = False,
 ) -> None:
     """Explain one error: which rule decides and why, which others fit, and what Layer 1 does where nothing stands.
 
@@ -146,11 +146,11 @@ def explain(
 
 @app.command()
 def shadow(
-    tenant: _Tenant = None,
-    project: _Project = None,
-    directory: _Dir = None,
+    tenant: Tenant = None,
+    project: Project = None,
+    directory: Directory = None,
     hours: Annotated[float, typer.Option("--hours", min=0.01, help="How far back to look.")] = 24.0,
-    json: _Json = False,
+    json: Json = False,
 ) -> None:
     """Try the shadow rules on past errors: which would be decided otherwise, by which rule, instead of which.
 
@@ -161,7 +161,7 @@ def shadow(
     """
     from agrajag.cli.rules import machine, reading, tables
 
-    _refuse_project_alone(tenant, project)
+    refuse_project_alone(tenant, project)
     rulebook = reading.rulebook_of(directory)
     if not reading.on_trial(rulebook, tenant, project):
         tell("no shadow rule would change anything: there is none, or others hide it (agrajag rules list)")
@@ -177,6 +177,7 @@ def shadow(
     tell(f"errors read {report.errors_read:,}, of which shadow rules would decide {changed:,} otherwise")
 
 
-def _refuse_project_alone(tenant: str | None, project: str | None) -> None:
+def refuse_project_alone(tenant: str | None, project: str | None) -> None:
+    """Raises BadParameter where a project is named without its tenant."""
     if project is not None and tenant is None:
         raise typer.BadParameter("--project needs --tenant: projects belong to tenants")

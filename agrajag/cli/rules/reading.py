@@ -3,8 +3,10 @@
 import asyncio
 import sys
 import time
+from collections.abc import Iterable
 from contextlib import aclosing
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 from agrajag import bootstrap
@@ -14,17 +16,19 @@ from agrajag.cli.telling import tell
 from agrajag.core.explain import Explanation, explain
 from agrajag.core.lookup import Caller
 from agrajag.core.redact import redacted_line
+from agrajag.core.score import Labelled, Score, score
 from agrajag.core.trial import TrialReport
 from agrajag.core.verdicts import Arrival
 from agrajag.documents.cascade import RULES_PATH, Cascade
 from agrajag.documents.directory import DirectoryReading, read_directory
 from agrajag.documents.live import Sources
-from agrajag.documents.rulebook import Rulebook
+from agrajag.documents.rulebook import Rulebook, rules_without_family
 from agrajag.errors import ConfigError, PermanentError
 from agrajag.model.events import ToolCallError
 from agrajag.model.health import HealthEntry
 from agrajag.settings import Settings, load_settings
 from agrajag.wire.codec import MAX_VALUE_BYTES
+from agrajag.wire.corpus import Corpus, read_corpus
 from agrajag.wire.past_errors import Given, Scanned, SetAside, arrival_of
 from agrajag.wire.standing import standing_documents
 
@@ -131,6 +135,34 @@ async def tried(rulebook: Rulebook, tenant: str | None, project: str | None, bac
             if tenant in (None, event.tenant_id) and project in (None, event.project_id):
                 report.take(arrival, *rulebook.effective(event.tenant_id, event.project_id))
     return report
+
+
+def corpus_in(files: Iterable[Path]) -> Corpus:
+    """The labelled failures in these files, and the lines that hold none. Raises ConfigError for an unreadable file."""
+    now = datetime.now(UTC)
+    found = Corpus((), ())
+    for file in files:
+        try:
+            with file.open("rb") as lines:
+                one = read_corpus(lines, str(file), now)
+        except OSError as error:
+            raise ConfigError(f"{file}: {error.strerror or error}") from error
+        found = Corpus(found.records + one.records, found.problems + one.problems)
+    return found
+
+
+def scored(
+    records: Iterable[Labelled],
+    rulebook: Rulebook,
+    owner: tuple[str, str | None],
+    *,
+    leave_family_out: bool,
+) -> Score:
+    """What the rules of a tenant and project say about labelled failures, as if these were theirs."""
+    in_force = rulebook.in_force(*owner)
+    if leave_family_out:
+        return score(records, partial(rules_without_family, in_force), in_force.policy)
+    return score(records, lambda _family: in_force.rules, in_force.policy)
 
 
 class _Progress:

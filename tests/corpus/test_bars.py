@@ -1,0 +1,28 @@
+"""How right bundled rules and packs are on the open corpus: what is reached is held."""
+
+import pytest
+
+from tests.corpus.reading import scored
+
+BARS = {"unambiguous": 0.24, "acceptable": 0.46, "cooldown": 0.29}
+LEFT_UNCLEAR = 0.79
+HARMFUL = 5
+WITHOUT_THE_FAMILY = 0.24
+
+
+@pytest.mark.parametrize(("figure", "bar"), BARS.items())
+def test_the_figures_reach_their_bars(figure: str, bar: float) -> None:
+    share = getattr(scored(), figure).share
+    assert share >= bar, f"{figure} {share:.3f}"
+
+
+def test_no_more_is_left_unclear_than_so_much() -> None:
+    assert (scored().unclear.share or 0) <= LEFT_UNCLEAR
+
+
+def test_harmful_confusions_are_as_few() -> None:
+    assert len(scored().harmful) <= HARMFUL, [one.record.id for one in scored().harmful]
+
+
+def test_general_rules_alone_reach_their_bar_on_families_that_they_do_not_know() -> None:
+    assert (scored(leave_family_out=True).unambiguous.share or 0) >= WITHOUT_THE_FAMILY
