@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from agrajag.bootstrap.extras import extra
 from agrajag.bootstrap.monitor import monitored
 from agrajag.bootstrap.stopping import run_until_stopped
+from agrajag.clock import utc_now
 from agrajag.errors import PermanentError, TransientError
 from agrajag.monitor.pulse import Pulse
 from agrajag.settings import Settings
@@ -132,7 +133,6 @@ async def _engines(
     """Our own engine, and those of other packages that are installed."""
     from agrajag.diagnosis.engine import PROBE_GRACE_SECONDS, AgrajagEngine, EngineBounds
     from agrajag.diagnosis.probe_tools import free_probe_tools
-    from agrajag.service.attempts import utc_now
     from agrajag.service.health_tools import read_tool, write_tools
     from agrajag.service.models import Models
     from agrajag.service.registry import EngineParts, installed_engines
@@ -143,12 +143,13 @@ async def _engines(
     prober = await _prober(settings, documents, ends)
     probe_seconds = settings.diagnosis.probe_seconds
     probes = free_probe_tools(prober, probe_seconds, probe_seconds + PROBE_GRACE_SECONDS)
-    tools = ToolRegistry((read_tool(view), *write_tools(sender, topics), *probes))
+    reader = read_tool(view)
+    tools = ToolRegistry((reader, *write_tools(sender, topics), *probes))
     engine = AgrajagEngine(
         models,
         prober,
         view,
-        [read_tool(view)],
+        [reader],
         EngineBounds(probe_seconds=probe_seconds),
     )
     return (engine, *installed_engines(EngineParts(topics, view, models, tools, utc_now)))
@@ -164,7 +165,6 @@ async def _prober(settings: Settings, documents: "LiveDocuments", ends: AsyncExi
     from agrajag.diagnosis.network import Network
     from agrajag.diagnosis.probing import Probes
     from agrajag.diagnosis.targets import Targets
-    from agrajag.service.attempts import utc_now
 
     own = settings.diagnosis
     network = Network(AddressRules(own.private_addresses))

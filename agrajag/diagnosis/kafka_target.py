@@ -8,7 +8,7 @@ them takes is no time of a probe that needs another.
 
 import asyncio
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from types import MappingProxyType, TracebackType
 from typing import Any
 from weakref import WeakValueDictionary
@@ -16,6 +16,7 @@ from weakref import WeakValueDictionary
 import structlog
 from pydantic import ValidationError
 
+from agrajag.clock import utc_now
 from agrajag.core.targets import KafkaCall, Target
 from agrajag.diagnosis.adapter import MAX_BODY_BYTES, PROBE_HEADER, RawOutcome, Secret, failed
 from agrajag.diagnosis.kafka_replies import CORRELATION_HEADER, MAX_REPLY_BYTES, ReplyReader
@@ -160,7 +161,7 @@ def _asked(request: ProbeRequest, sample: Mapping[str, Any], seconds: float) -> 
         identity=request.identity,
         user_id=request.user_id,
         sample_input=dict(sample),
-        deadline=datetime.now(UTC) + timedelta(seconds=seconds),
+        deadline=utc_now() + timedelta(seconds=seconds),
     )
 
 

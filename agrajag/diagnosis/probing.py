@@ -6,11 +6,11 @@ tool does. Nothing is sent before everything that could refuse it has been asked
 
 import asyncio
 from collections.abc import Callable, Mapping
-from datetime import datetime
 from typing import Any, NamedTuple, TypeAlias
 
 import structlog
 
+from agrajag.clock import Clock
 from agrajag.core.exceptions import class_names, is_no_answer
 from agrajag.core.match import RuleSet
 from agrajag.core.targets import CredentialRef, McpCall, Target, TargetKind
@@ -48,7 +48,7 @@ class Probes:
         rules: RulesInForce,
         credentials: CredentialStore,
         adapters: Mapping[TargetKind, TargetAdapter],
-        now: Callable[[], datetime],
+        now: Clock,
     ) -> None:
         self._targets = targets
         self._rules = rules

@@ -5,12 +5,13 @@ one. Nothing is removed unless it is asked for.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
 
 from aiokafka import AIOKafkaProducer
 
+from agrajag.clock import utc_now
 from agrajag.core.rules import Problem
 from agrajag.documents.cascade import RULES_PATH, SETTINGS_PATH, TOOLS_PATH, Cascade, DocumentName
 from agrajag.documents.recipes import is_below_recipes
@@ -99,7 +100,7 @@ async def push(
 
     Raises InputError before anything is written, TransientError or PermanentError when a part may be.
     """
-    outputs = outputs_of(topics.name(Topic.DOCUMENTS), plan, table, datetime.now(UTC))
+    outputs = outputs_of(topics.name(Topic.DOCUMENTS), plan, table, utc_now())
     if not outputs:
         return
     with kafka_errors("writing documents"):

@@ -9,12 +9,12 @@ import time
 import traceback
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from datetime import datetime
 from functools import partial
 from typing import NamedTuple
 
 import structlog
 
+from agrajag.clock import Clock
 from agrajag.core.redact import redacted_line
 from agrajag.errors import InputError, PermanentError, TransientError
 from agrajag.metrics import DEAD_LETTERS, SERVICE_ATTEMPT_SECONDS, SERVICE_JOBS, SERVICE_RETRIES
@@ -57,7 +57,7 @@ class Answering:
         sender: Sending,
         topics: Topics,
         patience: Patience,
-        clock: Callable[[], datetime],
+        clock: Clock,
     ) -> None:
         self._attempts = attempts
         self._sender = sender

@@ -5,13 +5,13 @@ by another worker, is the same process: its records say the same, and its usage 
 """
 
 import asyncio
-from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import partial
 
 import structlog
 
+from agrajag.clock import Clock, utc_now
 from agrajag.core.day_limits import NO_LIMITS, DayLimits
 from agrajag.core.jobs import derived_id
 from agrajag.documents.recipes import BrokenRecipe, Recipe
@@ -47,11 +47,6 @@ class AttemptBounds:
     limits: DayLimits = NO_LIMITS
 
 
-def utc_now() -> datetime:
-    """The clock of this machine."""
-    return datetime.now(UTC)
-
-
 class Attempts:
     """The attempts of one worker. `start`, then `run` beside whatever makes the attempts."""
 
@@ -62,7 +57,7 @@ class Attempts:
         sender: Sending,
         documents: Documents,
         bounds: AttemptBounds,
-        clock: Callable[[], datetime] = utc_now,
+        clock: Clock = utc_now,
     ) -> None:
         self._documents = documents
         self._bounds = bounds

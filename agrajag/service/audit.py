@@ -1,11 +1,10 @@
 """Writes the tool calls of a process down: begun, and what came of them, redacted (spec agrajag §6)."""
 
 import json
-from collections.abc import Callable
-from datetime import datetime
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
+from agrajag.clock import Clock
 from agrajag.core.jobs import derived_id
 from agrajag.core.redact import redacted_line, redacted_tree
 from agrajag.harness import Failed, Outcome, ToolCall
@@ -24,9 +23,7 @@ class ProcessAudit:
     A call is named by process and call id, so that the same call written twice is one.
     """
 
-    def __init__(
-        self, records: ProcessRecords, job: ServiceJob, process_id: str, clock: Callable[[], datetime]
-    ) -> None:
+    def __init__(self, records: ProcessRecords, job: ServiceJob, process_id: str, clock: Clock) -> None:
         self._records = records
         self._job = job
         self._process_id = process_id

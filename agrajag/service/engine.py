@@ -9,6 +9,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Protocol, TypeAlias, TypeVar
 
+from agrajag.clock import Clock
 from agrajag.documents.recipes import Recipe
 from agrajag.harness import Audit
 from agrajag.model.enums import ServiceFailure
@@ -61,7 +62,7 @@ class ServiceRun:
     over_budget: Budget | None
     audit: Audit
     used: Callable[[RunUsage], None]
-    clock: Callable[[], datetime] = field(repr=False)
+    clock: Clock = field(repr=False)
 
 
 class ServiceEngine(Protocol[J, R]):

@@ -6,10 +6,11 @@ as the others. Records that cannot be read are counted; the sink sets them aside
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
-from datetime import UTC, datetime
+from datetime import UTC
 
 import structlog
 
+from agrajag.clock import Clock
 from agrajag.errors import InputError, TransientError
 from agrajag.metrics import PROCESS_RECORDS_SKIPPED
 from agrajag.model.processes import ProcessRecord
@@ -31,7 +32,7 @@ class ProcessLog:
         connection: KafkaConnection,
         topics: Topics,
         hear: Callable[[ProcessRecord], None],
-        clock: Callable[[], datetime],
+        clock: Clock,
     ) -> None:
         self._connection = connection
         self._topic = topics.name(Topic.PROCESS_EVENTS)

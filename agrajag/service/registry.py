@@ -6,10 +6,10 @@ factory that takes an `EngineParts`. Nothing of Agrajag has to know it (spec agr
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from datetime import datetime
 from importlib.metadata import EntryPoint, entry_points
 from typing import TypeAlias
 
+from agrajag.clock import Clock
 from agrajag.errors import ConfigError
 from agrajag.service.engine import AnyEngine
 from agrajag.service.health_reading import HealthReading
@@ -38,7 +38,7 @@ class EngineParts:
     view: HealthReading
     models: Models
     tools: ToolRegistry
-    clock: Callable[[], datetime]
+    clock: Clock
 
 
 EngineFactory: TypeAlias = Callable[[EngineParts], AnyEngine]

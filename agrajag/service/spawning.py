@@ -7,16 +7,16 @@ run: one that ran in the parent's process as well would be the same job twice, a
 
 import asyncio
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
 import structlog
 
+from agrajag.clock import Clock, utc_now
 from agrajag.core.recheck import recheck_job_id
 from agrajag.model.answers import CommandResult, HealthCommand
 from agrajag.model.enums import CommandOutcome
-from agrajag.service.attempts import utc_now
 from agrajag.service.parent_report import Parent, ParentReport, answered, command_of, refused, unanswered
 from agrajag.wire.asking import ask
 from agrajag.wire.clients import KafkaConnection
@@ -33,9 +33,7 @@ _CLOCKS_APART = timedelta(minutes=1)
 class Spawner:
     """Spawns from any process that reaches the brokers."""
 
-    def __init__(
-        self, connection: KafkaConnection, topics: Topics, clock: Callable[[], datetime] = utc_now
-    ) -> None:
+    def __init__(self, connection: KafkaConnection, topics: Topics, clock: Clock = utc_now) -> None:
         self._connection = connection
         self._topics = topics
         self._clock = clock

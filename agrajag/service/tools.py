@@ -8,12 +8,12 @@ reaches in turn, it reaches through the same toolbox. An administrator is there 
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any, TypeVar
 
 import orjson
 from pydantic import ConfigDict, ValidationError
 
+from agrajag.clock import Clock
 from agrajag.core.lookup import Caller
 from agrajag.core.shown import visible
 from agrajag.documents.recipes import Recipe
@@ -57,7 +57,7 @@ class Actor:
     by: str
     act_id: str
     caller: Caller
-    clock: Callable[[], datetime] = field(repr=False)
+    clock: Clock = field(repr=False)
 
 
 def actor_of(job: ServiceJob, run: ServiceRun) -> Actor:

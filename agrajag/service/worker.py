@@ -7,16 +7,16 @@ are cut. If the brokers are away, reading and answers wait.
 """
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import datetime
 from functools import partial
 
 import structlog
 from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener, TopicPartition
 from aiokafka.errors import IllegalStateError
 
+from agrajag.clock import Clock, utc_now
 from agrajag.errors import TransientError
 from agrajag.metrics import (
     EVENTS,
@@ -28,7 +28,7 @@ from agrajag.metrics import (
 )
 from agrajag.monitor.members import Progress
 from agrajag.service.answering import Again, Answering
-from agrajag.service.attempts import Attempts, utc_now
+from agrajag.service.attempts import Attempts
 from agrajag.service.backlog import Backlog
 from agrajag.service.engine import AnyEngine
 from agrajag.service.intake import Duty, Unreadable, Work, lane_and_id, read_job
@@ -79,7 +79,7 @@ class ServiceWorker(ConsumerRebalanceListener):  # type: ignore[misc]
         *,
         bounds: WorkerBounds | None = None,
         group: Group | None = None,
-        clock: Callable[[], datetime] = utc_now,
+        clock: Clock = utc_now,
     ) -> None:
         """`group` is `<prefix>.diagnosis` by default. Raises ConfigError for engines that do not go together."""
         bounds = bounds or WorkerBounds()

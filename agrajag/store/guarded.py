@@ -7,7 +7,7 @@ it back.
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any, ClassVar, NamedTuple
 
 import bson
@@ -21,6 +21,7 @@ from pymongo.asynchronous.database import AsyncDatabase
 from pymongo.errors import BulkWriteError
 from pymongo.write_concern import WriteConcern
 
+from agrajag.clock import utc_now
 from agrajag.errors import InputError, TransientError
 from agrajag.store.bson_form import AWARE, Record, from_bson
 from agrajag.store.failures import DUPLICATE_KEY, describe, is_transient, translated
@@ -50,7 +51,7 @@ class Write(NamedTuple):
         """The document as it stands in the collection, or the marker of one that is gone."""
         revision = Int64(self.revision)
         if self.document is None:
-            return {"_id": self.key, "revision": revision, "goneAt": datetime.now(UTC)}
+            return {"_id": self.key, "revision": revision, "goneAt": utc_now()}
         return {"_id": self.key, **self.document, "revision": revision}
 
     def encoded(self) -> bytes:

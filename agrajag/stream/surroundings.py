@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import TypeAlias
 
+from agrajag.clock import Clock
 from agrajag.core.match import RuleSet
 from agrajag.core.policy import Policy
 from agrajag.model.answers import InboxItem
@@ -29,7 +29,7 @@ class Surroundings:
     effective: Effective
     origins: Origins
     codec: EntryCodec
-    clock: Callable[[], datetime]
+    clock: Clock
     told_interval_seconds: float = 10.0
     shadow_log: ShadowLog = field(default_factory=ShadowLog)
 

@@ -2,10 +2,10 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
-from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
+from agrajag.clock import Clock, utc_now
 from agrajag.model.health import HealthEntry
 from agrajag.stream.applying import ApplyAttempt
 from agrajag.stream.commanding import CommandAttempt
@@ -43,7 +43,7 @@ def build_worker(
     topics: Topics,
     effective: Effective,
     origins: Origins,
-    clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    clock: Clock = utc_now,
     failpoint: Callable[[str], object] = no_failpoint,
     beside: Iterable[Callable[[], Awaitable[None]]] = (),
 ) -> FetchApp:

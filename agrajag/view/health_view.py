@@ -8,10 +8,10 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
-from datetime import UTC, datetime
 
 import structlog
 
+from agrajag.clock import Clock, utc_now
 from agrajag.core.lookup import Caller
 from agrajag.core.policy import Policy
 from agrajag.errors import InputError, TransientError
@@ -42,7 +42,7 @@ class HealthView:
         connection: KafkaConnection,
         topics: Topics,
         policy_of: Callable[[str, str | None], Policy] = lambda _tenant, _project: Policy(),
-        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        clock: Clock = utc_now,
     ) -> None:
         self._connection = connection
         self._topic = topics.name(Topic.HEALTH_CHANGED)

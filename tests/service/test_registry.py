@@ -5,10 +5,10 @@ from pathlib import Path
 import orjson
 import pytest
 
+from agrajag.clock import utc_now
 from agrajag.errors import ConfigError
 from agrajag.model.answers import HealthCommand
 from agrajag.model.processes import ProcessEvent
-from agrajag.service.attempts import utc_now
 from agrajag.service.models import DeclaredModels, Models
 from agrajag.service.registry import EngineParts, engines_by_name, installed_engines
 from agrajag.service.tools import ToolRegistry

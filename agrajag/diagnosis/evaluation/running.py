@@ -8,12 +8,12 @@ import tempfile
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 
 import orjson
 import structlog
 
+from agrajag.clock import utc_now
 from agrajag.core.apply import Applied, apply
 from agrajag.core.drafts import Drafts
 from agrajag.core.inbox import is_open
@@ -116,7 +116,7 @@ class ScenarioRunner:
             return Ran(scenario, None, why=f"{type(error).__name__}: {error}")
 
     async def _run(self, scenario: Scenario) -> Ran:
-        case = case_of(scenario, datetime.now(UTC))
+        case = case_of(scenario, utc_now())
         books = _Books()
         with tempfile.TemporaryDirectory(prefix="agrajag-eval-") as directory:
             async with _served(case) as (tool, credentials):
@@ -146,7 +146,7 @@ class ScenarioRunner:
                 TargetKind.HTTP: HttpAdapter(self._network),
                 TargetKind.MCP: McpAdapter(self._network),
             },
-            _now,
+            utc_now,
         )
         bounds = EngineBounds(
             probe_seconds=self._bounds.probe(case.scenario), rules_seconds=self._bounds.run_seconds / 2
@@ -161,13 +161,13 @@ class ScenarioRunner:
             session_id=derived_id("sess", job.tenant_id, job.project_id, job.service_type),
             attempt=1,
             recipe=self._recipe,
-            started_at=_now(),
+            started_at=utc_now(),
             deadline=asyncio.get_running_loop().time() + self._bounds.run_seconds,
             identity=job.originating_user_id,
             over_budget=None,
             audit=books,
             used=books.usages.append,
-            clock=_now,
+            clock=utc_now,
         )
 
 
@@ -224,7 +224,7 @@ def _declared(case: Case, tool: RunningTool | None) -> TargetBook:
 
 def _applied(case: Case, result: DiagnosisResult) -> tuple[Applied, Aftermath]:
     """What the guards let through, on the table as Layer 1 had left it."""
-    now = _now()
+    now = utc_now()
     drafts = Drafts(case.entries.get)
     arrival = Arrival(result, result.process_id, _ORIGIN, 0, now, int(now.timestamp() * 1000))
     applied = apply(arrival, drafts, bundled_rules(), POLICY, now)
@@ -233,7 +233,3 @@ def _applied(case: Case, result: DiagnosisResult) -> tuple[Applied, Aftermath]:
     entries = {draft.key: draft.frozen() for draft in list(drafts.touched())}
     inbox = tuple(item for entry in entries.values() for item in entry.inbox if is_open(item))
     return applied, Aftermath(applied.verdict, entries, inbox)
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)
