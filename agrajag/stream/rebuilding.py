@@ -29,9 +29,9 @@ from agrajag.stream.memory import revision_of
 from agrajag.stream.rebuild_plan import Copies, Copy, Plan, Wanted, plan, right_partition
 from agrajag.stream.table import BIRTH_KEY
 from agrajag.wire.clients import KafkaConnection, admin_client
-from agrajag.wire.cloudevents import EventType, binary_headers
 from agrajag.wire.codec import decode
 from agrajag.wire.following import kafka_errors, records_to_end
+from agrajag.wire.health_records import health_headers
 from agrajag.wire.origin import ReceivedRecord
 from agrajag.wire.outputs import Output
 from agrajag.wire.tombstones import tombstone, tombstone_revision
@@ -196,7 +196,7 @@ class Rebuilding:
 
     def _published(self, wanted: Wanted, health: ToolHealth) -> Output:
         key = _key(health)
-        headers = binary_headers(EventType.HEALTH_CHANGED, REBUILDER, f"{key.decode()}|{health.revision}")
+        headers = health_headers(REBUILDER, key, health.revision)
         return Output(self._changed, key, self._codec.document(health), headers, wanted.partition)
 
     def _entry(self, wanted: Wanted, health: ToolHealth) -> Output:

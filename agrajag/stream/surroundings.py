@@ -12,6 +12,7 @@ from agrajag.model.health import HealthEntry
 from agrajag.stream.entries import EntryCodec
 from agrajag.stream.shadow_log import ShadowLog
 from agrajag.wire.cloudevents import EventType, binary_headers
+from agrajag.wire.health_records import health_headers
 from agrajag.wire.origin import Origins
 from agrajag.wire.outputs import Output
 from agrajag.wire.tombstones import revision_header
@@ -36,7 +37,7 @@ class Surroundings:
     def published(self, source: str, partition: int, key: bytes, entry: HealthEntry) -> list[Output]:
         """The record on `health-changed` that says what `entry` says: its document, or the tombstone of a gone one."""
         health = entry.health
-        headers = binary_headers(EventType.HEALTH_CHANGED, source, f"{key.decode()}|{entry.revision}")
+        headers = health_headers(source, key, entry.revision)
         name = self.topics.name(Topic.HEALTH_CHANGED)
         if health is None:
             headers = (*headers, revision_header(entry.revision))

@@ -9,6 +9,7 @@ from agrajag.errors import InputError
 from agrajag.model.enums import Scope
 from agrajag.model.health import ToolHealth
 from agrajag.model.keys import health_key, parts
+from agrajag.wire.cloudevents import EventType, Headers, binary_headers
 from agrajag.wire.codec import decode
 from agrajag.wire.origin import ReceivedRecord
 from agrajag.wire.reasons import DeadLetterReason
@@ -32,6 +33,11 @@ def health_change(record: ReceivedRecord) -> HealthChange:
     if record.key != key.encode():
         raise InputError(DeadLetterReason.INVALID_FIELD, "key: is not that of the document in the value")
     return HealthChange(key, health.revision, health)
+
+
+def health_headers(source: str, key: bytes, revision: int) -> Headers:
+    """The headers of the record that tells a document as of a revision: told again, it is the same event."""
+    return binary_headers(EventType.HEALTH_CHANGED, source, f"{key.decode()}|{revision}")
 
 
 def _key_of_tombstone(record: ReceivedRecord) -> str:
