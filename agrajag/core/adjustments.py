@@ -9,12 +9,12 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from agrajag.core.apply_guards import Guard
-from agrajag.core.cooldown import in_flight, is_remembered, merged
+from agrajag.core.cooldown_room import put_stated
 from agrajag.core.draft import Draft
 from agrajag.core.match import RuleSet
 from agrajag.core.policy import Policy
 from agrajag.model.enums import Classification, Scope
-from agrajag.model.health import MAX_COOLDOWNS, Cooldown
+from agrajag.model.health import Cooldown
 from agrajag.model.jobs import CooldownAdjustment
 
 MAX_APPLIED = 5
@@ -60,7 +60,7 @@ def adjust(
         span = policy.capped(adjustment.duration)
         if span < adjustment.duration:
             yield Guard.LONG_ADJUSTMENT
-        if not _put(draft, adjustment, span, bounds, policy, clock):
+        if not put_stated(draft, _cooldown(adjustment, span, bounds), bounds.now, policy, clock):
             yield Guard.NO_ROOM
 
 
@@ -74,23 +74,8 @@ def _refusal(adjustment: CooldownAdjustment, known: Collection[str], bounds: Bou
     return Guard.EMPTY_ADJUSTMENT if adjustment.duration <= timedelta(0) else None
 
 
-def _put(
-    draft: Draft,
-    adjustment: CooldownAdjustment,
-    span: timedelta,
-    bounds: Bounds,
-    policy: Policy,
-    clock: datetime,
-) -> bool:
-    """The later deadline wins, and a claim that stands there stays; False where there is no room."""
-    known = draft.cooldown(adjustment.error_signature, adjustment.user_id)
-    if known is None and len(draft.cooldowns) >= MAX_COOLDOWNS:
-        draft.forget_cooldowns(
-            lambda entry: is_remembered(entry, bounds.now, policy) or in_flight(entry, clock)
-        )
-        if len(draft.cooldowns) >= MAX_COOLDOWNS:
-            return False
-    entry = Cooldown(
+def _cooldown(adjustment: CooldownAdjustment, span: timedelta, bounds: Bounds) -> Cooldown:
+    return Cooldown(
         error_signature=adjustment.error_signature,
         user_id=adjustment.user_id,
         next_spawn_allowed_at=bounds.now + span,
@@ -98,8 +83,3 @@ def _put(
         last_triggered_at=bounds.seen_at,
         note=bounds.by,
     )
-    if known is not None:
-        claim = {"claimed_by": known.claimed_by, "job_id": known.job_id, "lease_until": known.lease_until}
-        entry = merged(known, entry.with_changes(**claim))
-    draft.put_cooldown(entry)
-    return True

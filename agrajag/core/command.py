@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from agrajag.core.command_fit import misfit, starts_at_status
-from agrajag.core.cooldown import in_flight, is_remembered, merged
+from agrajag.core.cooldown_room import has_room, put_stated
 from agrajag.core.draft import Draft
 from agrajag.core.drafts import Drafts
 from agrajag.core.health import Marking, remembered
@@ -22,7 +22,7 @@ from agrajag.core.times import event_time
 from agrajag.core.verdicts import Arrival, Repeat
 from agrajag.model.answers import HealthCommand
 from agrajag.model.enums import Classification, CommandKind, CommandOutcome, InboxStatus, Scope, Status
-from agrajag.model.health import MAX_COOLDOWNS, MAX_JOBS, Cooldown, OverrideFacet
+from agrajag.model.health import MAX_JOBS, Cooldown, OverrideFacet
 from agrajag.model.jobs import DiagnosisJob
 from agrajag.model.keys import health_key
 from agrajag.model.wire_model import MAX_NOTE
@@ -160,10 +160,7 @@ class _Command:
         if until is None or event.error_signature is None:
             raise ValueError("a command is looked at before it is carried out")
         draft = self.drafts.make(self.key)
-        known = draft.cooldown(event.error_signature, self.user_id)
-        if known is None and not self._has_room_for_cooldown(draft):
-            return self._refused(_NO_ROOM)
-        entry = Cooldown(
+        stated = Cooldown(
             error_signature=event.error_signature,
             user_id=self.user_id,
             next_spawn_allowed_at=until,
@@ -171,10 +168,8 @@ class _Command:
             last_triggered_at=self.now,
             note=self.why,
         )
-        if known is not None:
-            claim = {"claimed_by": known.claimed_by, "job_id": known.job_id, "lease_until": known.lease_until}
-            entry = merged(known, entry.with_changes(**claim))
-        draft.put_cooldown(entry)
+        if not put_stated(draft, stated, self.now, self.policy, self.clock):
+            return self._refused(_NO_ROOM)
         return self._applied(draft)
 
     def clear_cooldown(self) -> Commanded:
@@ -245,14 +240,13 @@ class _Command:
             already = CommandOutcome.ALREADY_APPLIED
             return Commanded(already, self.key, "a diagnosis is in flight", running.job_id)
         draft = self.drafts.make(self.key)
-        known = draft.cooldown(*asked)
-        if known is None and not self._has_room_for_cooldown(draft):
+        if not has_room(draft, *asked, self.now, self.policy, self.clock):
             return self._refused(_NO_ROOM)
         if not draft.jobs.have_room(MAX_JOBS, self.clock):
             return self._refused("the document can hold no further job")
         lease_until = self.arrival.appended_at + self.policy.lease
         job = recheck_job(self.event, asked.signature, self.why, self.now, lease_until)
-        entry = known or Cooldown(
+        entry = draft.cooldown(*asked) or Cooldown(
             error_signature=asked.signature,
             user_id=asked.user_id,
             next_spawn_allowed_at=self.now,  # a claim and no pause
@@ -273,13 +267,6 @@ class _Command:
     def _remember(self, draft: Draft, status: Status, until: datetime | None) -> None:
         marking = Marking(status, None, until, self.why, self.event.by)
         draft.history = remembered(draft.history, marking, self.now, self.policy)
-
-    def _has_room_for_cooldown(self, draft: Draft) -> bool:
-        if len(draft.cooldowns) >= MAX_COOLDOWNS:
-            draft.forget_cooldowns(
-                lambda entry: is_remembered(entry, self.now, self.policy) or in_flight(entry, self.clock)
-            )
-        return len(draft.cooldowns) < MAX_COOLDOWNS
 
 
 def _is_newer(moment: datetime | None, now: datetime) -> bool:

@@ -6,9 +6,10 @@ then: what begins. Every error is counted on its document once, whatever the ans
 """
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from agrajag.core.cooldown import active_cover, covers, in_flight, is_remembered, span_for
+from agrajag.core.cooldown_room import has_room
 from agrajag.core.draft import Draft
 from agrajag.core.drafts import Drafts
 from agrajag.core.features import Features
@@ -19,19 +20,18 @@ from agrajag.core.match import RuleSet
 from agrajag.core.policy import Policy
 from agrajag.core.redact import detail_of
 from agrajag.core.repeats import repeat_of
+from agrajag.core.rule_status import RuleStatus, rule_status
 from agrajag.core.rules import Rule
 from agrajag.core.times import event_time
 from agrajag.core.verdicts import Arrival, Repeat, Verdict
-from agrajag.model.enums import Classification, CredentialKind, HealthAction, Outcome, Scope, Status, Trigger
+from agrajag.model.enums import Classification, CredentialKind, Outcome, Scope, Trigger
 from agrajag.model.events import ToolCallError
-from agrajag.model.health import MAX_COOLDOWNS, MAX_JOBS, Cooldown
+from agrajag.model.health import MAX_JOBS, Cooldown
 from agrajag.model.jobs import MAX_DETAIL, DiagnosisJob
 from agrajag.model.keys import health_key
 
 UNAUTHORIZED = 401
 TOO_MANY_REQUESTS = 429
-_STATUS_OF = {HealthAction.MARK_UNAVAILABLE: Status.DOWN, HealthAction.MARK_DEGRADED: Status.DEGRADED}
-_NEVER_MARKS = frozenset({Classification.USER_PERMISSION, Classification.USER_INPUT})
 
 
 def triage(
@@ -137,7 +137,7 @@ class _Triage:
             )
             if cover is not None:
                 self.target.suppressed += self.event.count
-                draft.fail_again(cover, self.now, confirms_status=self._status_of(rule) is not None)
+                draft.fail_again(cover, self.now, confirms_status=self._status(rule).written is not None)
                 if draft is not self.target:
                     self._touch(draft)
                 return self._verdict(Outcome.SUPPRESSED, cover.next_spawn_allowed_at)
@@ -199,16 +199,9 @@ class _Triage:
 
     def _has_room(self, rule: Rule) -> bool:
         """Whether the target can hold one more cooldown and, for a job, one more of these; forgotten ones make room."""
-        target = self.target
-        if target.cooldown(rule.signature, self.user_id) is None and len(target.cooldowns) >= MAX_COOLDOWNS:
-            target.forget_cooldowns(
-                lambda entry: is_remembered(entry, self.now, self.policy) or in_flight(entry, self.clock)
-            )
-            if len(target.cooldowns) >= MAX_COOLDOWNS:
-                return False
-        if not self._wants_diagnosis(rule):
-            return True
-        return target.jobs.have_room(MAX_JOBS, self.clock)
+        if not has_room(self.target, rule.signature, self.user_id, self.now, self.policy, self.clock):
+            return False
+        return not self._wants_diagnosis(rule) or self.target.jobs.have_room(MAX_JOBS, self.clock)
 
     def _wants_diagnosis(self, rule: Rule) -> bool:
         """Whether a job begins where nothing covers the error."""
@@ -219,10 +212,10 @@ class _Triage:
         """Nothing covers the error: begin a cooldown, with the status and the job that the rule asks for."""
         known = self.target.cooldown(rule.signature, self.user_id)
         hits = known.hits + 1 if known is not None and is_remembered(known, self.now, self.policy) else 1
-        span = span_for(rule, hits, self.features, self.now, self.policy)
-        until = self.now + span
-        outcome = Outcome.MARKED if self._marks(rule, span) else Outcome.COOLING_DOWN
-        unmarked = self._status_of(rule) is not self._status_asked_for(rule)
+        until = self.now + span_for(rule, hits, self.features, self.now, self.policy)
+        status = self._status(rule)
+        outcome = Outcome.MARKED if self._marks(status, rule, until) else Outcome.COOLING_DOWN
+        unmarked = status.is_held_back
         wants_diagnosis = self._wants_diagnosis(rule)
         job = self._claimed(rule) if wants_diagnosis else None
         undiagnosed = rule.classification is Classification.UNCLEAR and not wants_diagnosis
@@ -246,30 +239,15 @@ class _Triage:
             outcome = Outcome.UNDIAGNOSED if undiagnosed else Outcome.UNMARKED
         return self._verdict(outcome, until)._replace(undiagnosed=undiagnosed, unmarked=unmarked)
 
-    def _marks(self, rule: Rule, span: timedelta) -> bool:
-        """Write the status that the rule asks for, if it may write one."""
-        status = self._status_of(rule)
-        if status is None:
+    def _status(self, rule: Rule) -> RuleStatus:
+        return rule_status(rule, self.event, self.policy)
+
+    def _marks(self, status: RuleStatus, rule: Rule, until: datetime) -> bool:
+        """Write the status, if there is one to be written and nothing stands against it."""
+        if status.written is None:
             return False
-        marking = Marking(status, rule.classification, self.now + span, rule.note)
+        marking = Marking(status.written, rule.classification, until, rule.note)
         return self.target.mark(marking, self.now, self.policy)
-
-    def _status_of(self, rule: Rule) -> Status | None:
-        """The status that the rule writes: the one it asks for, but no DOWN where the policy switches that off."""
-        status = self._status_asked_for(rule)
-        is_kept_up = status is Status.DOWN and self.event.tool_name in self.policy.never_down
-        return None if is_kept_up else status
-
-    def _status_asked_for(self, rule: Rule) -> Status | None:
-        """The status of the rule's `healthAction`, if its class may write one.
-
-        What is a user's own is only ever written on that user, whatever a rule says: without a user it writes nothing.
-        """
-        if rule.classification in _NEVER_MARKS:
-            return None
-        if rule.classification is Classification.USER_SPECIFIC_TECHNICAL and self.event.user_id is None:
-            return None
-        return _STATUS_OF.get(rule.health_action)
 
     def _claimed(self, rule: Rule) -> DiagnosisJob | None:
         """The job that this event claims; None where the very job was claimed before."""
