@@ -7,7 +7,7 @@ from aiokafka import TopicPartition
 from agrajag.errors import InputError
 from agrajag.sink.routes import Route
 from agrajag.store import GuardedCollection, Refusal, Write
-from agrajag.wire.origin import ReceivedRecord
+from agrajag.wire.origin import Origin, ReceivedRecord, own_place
 from agrajag.wire.topics import Topic
 
 
@@ -40,7 +40,7 @@ class Batch:
         self, records: Mapping[TopicPartition, Sequence[ReceivedRecord]], routes: Mapping[str, Route]
     ) -> None:
         self.works: list[Work] = []
-        self.letters: list[tuple[ReceivedRecord, InputError]] = []
+        self.letters: dict[Origin, tuple[ReceivedRecord, InputError]] = {}
         self.next_offsets = {
             place: received[-1].offset + 1 for place, received in records.items() if received
         }
@@ -51,7 +51,7 @@ class Batch:
                 try:
                     entries = route.entries(record)
                 except InputError as error:
-                    self.letters.append((record, error))
+                    self.set_aside(record, error)
                     continue
                 for collection, write in entries:
                     name = place.topic, collection
@@ -59,3 +59,7 @@ class Batch:
                         works[name] = Work(route.topic, collection)
                     works[name].add(write, record)
         self.works.extend(works.values())
+
+    def set_aside(self, record: ReceivedRecord, error: InputError) -> None:
+        """The record goes to the dead letters, once, whatever else of it cannot be used: the first error is told."""
+        self.letters.setdefault(own_place(record), (record, error))

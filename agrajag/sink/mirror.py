@@ -35,7 +35,6 @@ from agrajag.wire.commits import Commits
 from agrajag.wire.dead_letters import dead_letter
 from agrajag.wire.following import kafka_errors
 from agrajag.wire.membership import Group, read_to, refuse_wrong_setup
-from agrajag.wire.origin import own_place
 from agrajag.wire.outage import Outage
 from agrajag.wire.reasons import DeadLetterReason
 from agrajag.wire.topics import Topics
@@ -195,7 +194,7 @@ class Mirror(ConsumerRebalanceListener):  # type: ignore[misc]
         for refusal in written.refused:
             log.error("store_refuses_document", key=refusal.write.key, reason=refusal.reason)
             error = InputError(DeadLetterReason.PROCESSING_FAILED, f"refused by the store: {refusal.reason}")
-            batch.letters.append((work.source(refusal), error))
+            batch.set_aside(work.source(refusal), error)
 
     async def _set_aside(self, batch: Batch, producer: AIOKafkaProducer) -> None:
         if not batch.letters:
@@ -203,7 +202,7 @@ class Mirror(ConsumerRebalanceListener):  # type: ignore[misc]
         acknowledgements = []
         with write_errors("writing dead letters"):
             async with asyncio.timeout(_ANSWER_TIMEOUT_SECONDS):
-                for record, error in batch.letters:
+                for record, error in batch.letters.values():
                     topic = self._routes[record.topic].topic
                     letter = dead_letter(record, error, self._topics.dead_letters(topic))
                     acknowledgements.append(
@@ -217,11 +216,11 @@ class Mirror(ConsumerRebalanceListener):  # type: ignore[misc]
                     )
                     DEAD_LETTERS.labels(topic, error.reason).inc()
                 await asyncio.gather(*acknowledgements)
-        record, error = batch.letters[0]
+        first, (_, error) = next(iter(batch.letters.items()))
         log.warning(
             "records_set_aside",
             count=len(batch.letters),
-            first=str(own_place(record)),
+            first=str(first),
             first_reason=error.reason,
         )
         batch.letters.clear()

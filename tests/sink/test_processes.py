@@ -1,6 +1,9 @@
 """What a sink makes of the work of service engines and of the inbox, on a real broker and a real store."""
 
 from datetime import timedelta
+from typing import Any
+
+from pymongo import AsyncMongoClient
 
 from agrajag.core.stories import Told, stories
 from agrajag.model.enums import InboxStatus, ProcessStatus, SessionStatus, ToolCallStatus
@@ -63,6 +66,23 @@ async def test_an_unknown_kind_becomes_a_dead_letter_and_the_next_record_is_writ
     assert headers[letters.REASON] == b"invalid_field"
     assert headers[letters.DETAIL].startswith(b"kind: ")
     assert await opened.processes.of_job("acme", "job-1") == [_STEPS[0]]
+
+
+async def test_a_record_that_two_collections_refuse_becomes_one_dead_letter(
+    connection: KafkaConnection, topics: Topics, store_uri: str, database: str, opened: Store
+) -> None:
+    async with AsyncMongoClient[dict[str, Any]](store_uri) as client:
+        for collection in (opened.processes, opened.audit):
+            await client[database].command(
+                "collMod", collection.name, validator={"processId": {"$ne": "proc-1"}}
+            )
+    refused = process_output(topics, _STEPS[0], "agrajag/service")
+    other = process_output(topics, a_process_event(process_id="proc-2"), "agrajag/service")
+    await mirrored(connection, topics, store_uri, database, [refused, other])
+    (letter,) = await read_all(connection.bootstrap_servers, topics.dead_letters(Topic.PROCESS_EVENTS))
+    assert (letter.key, letter.value) == (refused.key, refused.value)
+    assert b"refused by the store" in dict(letter.headers)[letters.DETAIL]
+    assert [event.process_id for event in await opened.processes.of_job("acme", "job-1")] == ["proc-2"]
 
 
 async def test_the_inbox_shows_the_newest_of_each_item_and_forgets_what_is_removed(
