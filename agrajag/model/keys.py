@@ -74,6 +74,11 @@ def process_key(tenant_id: str, name: str, *told: str) -> str:
     return "|".join(map(_escaped, (tenant_id, name, *told)))
 
 
+def invocation_key(run_id: str, tool_call_id: str) -> str:
+    """`run|call`: one tool call of an investigation in the store."""
+    return f"{_escaped(run_id)}|{_escaped(tool_call_id)}"
+
+
 def document_key(tenant_id: str, project_id: str | None, path: str) -> str:
     """`tenant|project|path`: the key of one document of the cascade; no project is `-`."""
     return f"{lane_key(tenant_id, project_id)}|{_escaped(path)}"

@@ -5,6 +5,7 @@ from agrajag.store.documents import DocumentCollection
 from agrajag.store.guarded import GuardedCollection, Refusal, Write, Written
 from agrajag.store.health import HealthCollection, HealthPage
 from agrajag.store.inbox import InboxCollection
+from agrajag.store.invocations import InvocationCollection
 from agrajag.store.processes import AuditCollection, ProcessCollection, SessionCollection
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "HealthCollection",
     "HealthPage",
     "InboxCollection",
+    "InvocationCollection",
     "ProcessCollection",
     "Refusal",
     "SessionCollection",

@@ -1,4 +1,4 @@
-"""How a record of the wire stands in the store: the same fields and names, with BSON's own types.
+"""How a record stands in the store: the same fields and names, with BSON's own types.
 
 Times are UTC dates cut to milliseconds, which is BSON's precision; every whole number is an Int64, so that a
 counter has one type whatever its size; enums are their words. A field without a value is null.
@@ -11,20 +11,19 @@ from typing import Any, TypeVar
 
 from bson import Int64
 from bson.codec_options import CodecOptions
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from agrajag.core.times import milliseconds
 from agrajag.errors import InputError
-from agrajag.model.wire_model import WireModel
 
 AWARE: CodecOptions[dict[str, Any]] = CodecOptions(tz_aware=True, tzinfo=UTC)
 """How documents are read: dates as aware UTC datetimes."""
 
-Record = TypeVar("Record", bound=WireModel)
+Record = TypeVar("Record", bound=BaseModel)
 
 
-def to_bson(record: WireModel) -> dict[str, Any]:
-    """The record's fields under their wire names.
+def to_bson(record: BaseModel) -> dict[str, Any]:
+    """The record's fields under the names that they have as JSON.
 
     Raises InputError `out_of_range` for a time whose zone carries it out of the years 1 to 9999.
     """
@@ -38,7 +37,8 @@ def from_bson(record_type: type[Record], document: Mapping[str, Any]) -> Record:
     has written.
     """
     try:
-        return record_type.model_validate(document, strict=False)  # BSON has neither tuples nor enums
+        # BSON has neither tuples nor enums, and the store adds fields of its own.
+        return record_type.model_validate(document, strict=False, extra="ignore")
     except ValidationError as error:
         place = ".".join(map(str, error.errors(include_input=False)[0]["loc"]))
         raise InputError(

@@ -18,6 +18,7 @@ from agrajag.store.failures import translated
 from agrajag.store.guarded import GuardedCollection
 from agrajag.store.health import HealthCollection
 from agrajag.store.inbox import InboxCollection
+from agrajag.store.invocations import InvocationCollection
 from agrajag.store.processes import AuditCollection, ProcessCollection, SessionCollection
 
 log = structlog.get_logger(__name__)
@@ -42,6 +43,7 @@ class Store:
         self.sessions = SessionCollection(client[database])
         self.audit = AuditCollection(client[database])
         self.inbox = InboxCollection(client[database])
+        self.invocations = InvocationCollection(client[database])
 
     def collection(self, kind: type[Collection]) -> Collection:
         """The one of this kind."""
@@ -50,7 +52,8 @@ class Store:
     @property
     def collections(self) -> Sequence[GuardedCollection]:
         """All of them."""
-        return self.health, self.documents, self.processes, self.sessions, self.audit, self.inbox
+        services = (self.processes, self.sessions, self.audit)
+        return self.health, self.documents, *services, self.inbox, self.invocations
 
     @classmethod
     async def open(cls, uri: str, database: str) -> Self:

@@ -2,13 +2,12 @@
 
 A process is one document, which shows its newest step. The audit keeps each record as it was told, since the end of a
 tool call does not say again what it was called with, nor the end of a process when it began; whoever reads puts them
-together (`core.stories`). Both go 30 days after what they tell of: long after the topic has dropped the record, so that
-no record that is read again brings one back. A TTL index on one date of their own does it, which works alike on MongoDB
-and on the embedded store; until it has run, they are still there.
+together (`core.stories`). Both go 30 days after what they tell of (`store.expiry`): long after the topic has dropped
+the record, so that no record that is read again brings one back.
 """
 
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
 from pymongo import ASCENDING, IndexModel
@@ -25,15 +24,12 @@ from agrajag.model.processes import (
     ToolCallEvent,
 )
 from agrajag.store.bson_form import to_bson
+from agrajag.store.expiry import EXPIRY_INDEX, expiring
 from agrajag.store.failures import translated
 from agrajag.store.guarded import GuardedCollection, Write
 
-KEPT_FOR = timedelta(days=30)
-
 _STEPS = {ProcessStatus.INIT: 1, ProcessStatus.RUNNING: 2, ProcessStatus.CLOSED: 4}
 _SUPERSEDED_STEP = 3  # a process that was tried again may after a crash be the one that answers
-_LAST = datetime.max.replace(tzinfo=UTC) - KEPT_FOR
-_EXPIRY_INDEX = IndexModel([("expiresAt", ASCENDING)], expireAfterSeconds=0)
 
 
 def process_write(event: ProcessEvent) -> Write:
@@ -71,7 +67,7 @@ class ProcessCollection(GuardedCollection):
     indexes: ClassVar[tuple[IndexModel, ...]] = (
         IndexModel([("tenantId", ASCENDING), ("jobId", ASCENDING), ("at", ASCENDING)]),
         IndexModel([("tenantId", ASCENDING), ("projectId", ASCENDING), ("at", ASCENDING)]),
-        _EXPIRY_INDEX,
+        EXPIRY_INDEX,
     )
 
     async def of_job(self, tenant_id: str, job_id: str) -> list[ProcessEvent]:
@@ -111,7 +107,7 @@ class AuditCollection(GuardedCollection):
     name: ClassVar[str] = "audit"
     indexes: ClassVar[tuple[IndexModel, ...]] = (
         IndexModel([("tenantId", ASCENDING), ("processId", ASCENDING), ("at", ASCENDING)]),
-        _EXPIRY_INDEX,
+        EXPIRY_INDEX,
     )
 
     async def story(self, tenant_id: str, process_id: str) -> Story | None:
@@ -125,4 +121,4 @@ class AuditCollection(GuardedCollection):
 
 def _expiring(record: Told) -> dict[str, Any]:
     document = to_bson(record)
-    return document | {"expiresAt": min(document["at"], _LAST) + KEPT_FOR}
+    return expiring(document, document["at"])

@@ -11,7 +11,8 @@ from agrajag.core.stories import Told, stories
 from agrajag.model.enums import CloseReason, ProcessStatus, SessionStatus, ToolCallStatus
 from agrajag.model.processes import TRIED_AGAIN
 from agrajag.store import Store
-from agrajag.store.processes import KEPT_FOR, audit_write, process_write, session_write
+from agrajag.store.expiry import KEPT_FOR
+from agrajag.store.processes import audit_write, process_write, session_write
 from agrajag.wire.topics import TOPICS, Topic
 from tests.builders import NOW, a_process_event, a_session_event, a_tool_call_event, a_usage
 
