@@ -5,6 +5,7 @@ from dataclasses import dataclass, fields
 from agrajag.errors import ConfigError
 from agrajag.harness import Budgets
 from agrajag.investigation.progress import ProgressLimits
+from agrajag.investigation.projection import MIN_BYTES
 
 _KIB = 1024
 
@@ -43,6 +44,10 @@ class Limits:
         if self.run_text_bytes < text_bytes:
             problems.append(
                 f"investigation run_text_bytes: {self.run_text_bytes} < input_bytes + draft_bytes = {text_bytes}"
+            )
+        if 0 < self.observation_bytes < MIN_BYTES:
+            problems.append(
+                f"investigation observation_bytes: {self.observation_bytes} is less than {MIN_BYTES}"
             )
         if problems:
             raise ConfigError(*problems)

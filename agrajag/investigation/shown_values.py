@@ -1,0 +1,81 @@
+"""Decides how one value of a source is shown to the model: as a number, as a redacted text, or by its kind alone."""
+
+import math
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from typing import NamedTuple
+from uuid import UUID
+
+from agrajag.core.redact import redacted, redacted_line, redacted_start
+from agrajag.core.secret_shapes import MARKER
+
+ELLIPSIS = "…"
+_NAMELESS = "?"
+_LOOKED_AT = 200
+"""Of a value's start, to see whether its name makes a secret of it."""
+
+_UNQUOTED = str.maketrans("\"'`\\\r\n\t", " " * 7)
+_SMALLEST, _LARGEST = -(2**63), 2**64 - 1
+
+
+class Shown(NamedTuple):
+    """A value that JSON has, and whether it is less than what was there."""
+
+    value: str | int | float | bool | None
+    is_cut: bool = False
+
+
+def shown_value(value: object, limit: int) -> Shown:
+    """The value, of a text at most `limit` characters. Of bytes, lists and objects only what they are."""
+    match value:
+        case None | bool():
+            return Shown(value)
+        case int() | float():
+            return _number(value)
+        case str():
+            return _text(value, limit)
+        case datetime() | date() | time():
+            return _text(value.isoformat(), limit)
+        case Decimal() | UUID() | timedelta():
+            return _text(str(value), limit)
+        case bytes() | bytearray() | memoryview():
+            return Shown(f"[{len(value)} bytes]", is_cut=True)
+    return Shown(f"[{type(value).__name__}]", is_cut=True)
+
+
+def named_value(name: str, value: object, limit: int) -> Shown:
+    """As `shown_value`, of a value whose name is the source's; it may make a secret of it, as `password` does."""
+    shown = shown_value(value, limit)
+    if shown.value is None or isinstance(shown.value, bool):
+        return shown
+    start = str(shown.value)[:_LOOKED_AT].translate(_UNQUOTED)
+    pair = f'"{name}":"{start}"'
+    return shown if redacted(pair) == pair else Shown(MARKER)
+
+
+def shown_name(name: object, limit: int) -> str:
+    """A name of the source's, redacted, on one line."""
+    line = redacted_line(name if isinstance(name, str) else type(name).__name__, limit)
+    return (
+        redacted_line(line, limit) or _NAMELESS
+    )  # on one line it may read as a secret that it was not before
+
+
+def shown_text(text: str, limit: int) -> str:
+    """A text redacted, and cut to `limit` characters; a cut can leave what looks like a secret, and that goes too."""
+    return redacted_start(redacted_start(text, limit), limit)
+
+
+def _text(text: str, limit: int) -> Shown:
+    shown = shown_text(text, limit)
+    return Shown(shown, is_cut=shown.endswith(ELLIPSIS) and not text.endswith(ELLIPSIS))
+
+
+def _number(value: int | float) -> Shown:
+    if isinstance(value, float):
+        return Shown(value if math.isfinite(value) else str(value))
+    if not _SMALLEST <= value <= _LARGEST:
+        return Shown(f"[a number of {value.bit_length()} bits]", is_cut=True)
+    written = str(value)
+    safe = redacted(written)  # the number of a card
+    return Shown(value if safe == written else safe)
