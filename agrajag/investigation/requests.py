@@ -4,11 +4,18 @@ Bounds that a source sets for itself (which services, tables and columns there a
 stands here holds for every source, and breaking it is a REPAIR, before any source is asked.
 """
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
-from typing import Annotated, Self
+from typing import Annotated
 
-from pydantic import AwareDatetime, Field, StringConstraints, model_validator
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    Field,
+    StringConstraints,
+    ValidationInfo,
+    field_validator,
+)
 
 from agrajag.investigation.frozen_model import FrozenModel
 
@@ -35,6 +42,16 @@ class LogLevel(StrEnum):
 _Words = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"\S")]
 
 
+def _in_utc(moment: datetime) -> datetime:
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("its zone carries it out of the years 1 to 9999") from None
+
+
+_Moment = Annotated[AwareDatetime, AfterValidator(_in_utc)]
+
+
 class KnowledgeRequest(FrozenModel):
     """Words to look for in the runbooks."""
 
@@ -48,21 +65,28 @@ class LogRequest(FrozenModel):
     `level` is the lowest to be shown. `contains` is looked for as it is, `pattern` is RE2; at most one of them.
     """
 
-    since: AwareDatetime
-    until: AwareDatetime
+    since: _Moment
+    until: _Moment
     service: Annotated[str, StringConstraints(min_length=1, max_length=120, pattern=r"\S")] | None = None
     level: LogLevel | None = None
     contains: _Words | None = None
     pattern: _Words | None = None
     limit: Annotated[int, Field(ge=1, le=50)] = 20
 
-    @model_validator(mode="after")
-    def _bounded(self) -> Self:
-        if not timedelta(0) < self.until - self.since <= MAX_WINDOW:
-            raise ValueError("until: must be after since, and at most seven days after it")
-        if self.contains is not None and self.pattern is not None:
-            raise ValueError("pattern: not together with contains")
-        return self
+    @field_validator("until")
+    @classmethod
+    def _bounded(cls, until: datetime, so_far: ValidationInfo) -> datetime:
+        since: datetime | None = so_far.data.get("since")  # absent where it is wrong itself
+        if since is not None and not timedelta(0) < until - since <= MAX_WINDOW:
+            raise ValueError("must be after since, and at most seven days after it")
+        return until
+
+    @field_validator("pattern")
+    @classmethod
+    def _alone(cls, pattern: str | None, so_far: ValidationInfo) -> str | None:
+        if pattern is not None and so_far.data.get("contains") is not None:
+            raise ValueError("not together with contains")
+        return pattern
 
 
 class MysqlRequest(FrozenModel):

@@ -50,7 +50,14 @@ from agrajag.metrics.intake import (
     REPUBLISHED,
     SYSTEM_USERS,
 )
-from agrajag.metrics.investigation import EVIDENCE_LEFT_OUT, INVESTIGATIONS, LeftOutKind
+from agrajag.metrics.investigation import (
+    EVIDENCE_LEFT_OUT,
+    INVESTIGATION_REPAIRS,
+    INVESTIGATION_STOPS,
+    INVESTIGATION_TRUNCATED,
+    INVESTIGATIONS,
+    LeftOutKind,
+)
 from agrajag.metrics.models import (
     MODEL_AUDIT_FAILURES,
     MODEL_HOOK_FAILURES,

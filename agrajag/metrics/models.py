@@ -50,7 +50,7 @@ MODEL_USAGE_MISSING = Counter(
 MODEL_TOOL_CALLS = Counter(
     "agrajag_model_tool_calls", "Tool calls by models, by outcome.", ["outcome"], registry=REGISTRY
 )
-# Tool calls that could not be written down: not run, or their observation kept back.
+# Tool calls that could not be written down: not run, or kept from the model; or not what the model made of one.
 MODEL_AUDIT_FAILURES = Counter(
     "agrajag_model_audit_failures", "Records of tool calls that could not be written.", registry=REGISTRY
 )
