@@ -19,12 +19,13 @@ from agrajag.errors import PermanentError, TransientError
 from agrajag.metrics import RECIPES_UNUSABLE
 from agrajag.model.enums import CloseReason, ProcessStatus, ServiceFailure, Trigger
 from agrajag.model.jobs import ServiceJob
-from agrajag.model.processes import TRIED_AGAIN, ProcessEvent, ProcessRecord, RunUsage, SessionEvent
+from agrajag.model.processes import ProcessEvent, ProcessRecord, RunUsage, SessionEvent
 from agrajag.model.wire_model import WireModel
 from agrajag.service.audit import ProcessAudit
 from agrajag.service.day_budgets import DayBudgets
 from agrajag.service.documents import Documents
 from agrajag.service.engine import AnyEngine, Budget, ServiceRun
+from agrajag.service.open_processes import OpenProcesses, superseded
 from agrajag.service.process_log import ProcessLog
 from agrajag.service.records import ProcessRecords, Sending
 from agrajag.service.sessions import SessionKey, Sessions
@@ -65,6 +66,7 @@ class Attempts:
         self._records = ProcessRecords(sender, topics)
         self._sessions = Sessions(bounds.worker_id, bounds.idle_after)
         self._budgets = DayBudgets(documents, bounds.limits)
+        self._open = OpenProcesses()
         self._log = ProcessLog(connection, topics, self._hear, clock)
         self._used: dict[str, RunUsage] = {}
 
@@ -108,16 +110,20 @@ class Attempts:
     ) -> None:
         """Tell what the attempt has used and, of an engine that closes its processes itself, that it is DONE.
 
-        Without an `output` another attempt follows, and the process is closed as one that was tried again. A run that
-        never began is closed all the same; without a run there is nothing to tell. Raises as `begin`; called again, it
-        tells the same.
+        Without an `output` another attempt follows, and the process is closed as one that was tried again. With one the
+        job has ended: processes that a killed worker has left open at it are closed like that too. A run that never
+        began is closed all the same; without a run there is nothing to tell. Raises as `begin`; called again, it tells
+        the same.
         """
         if run is None:
             return
+        now = self._clock()
         if output is None:
-            await self._tell(job, run, CloseReason.STALE, TRIED_AGAIN)
-        else:
-            await self._tell(job, run, CloseReason.DONE if engine.closes_itself else None)
+            await self._tell(run, _superseded(job, run, now))
+            return
+        left_open = self._open.superseded(job, run.process_id, now)
+        done = [_step(job, run, ProcessStatus.CLOSED, now, CloseReason.DONE)] if engine.closes_itself else []
+        await self._tell(run, *left_open, *done)
 
     async def cut(self, job: ServiceJob, run: ServiceRun) -> None:
         """Tell what the attempt has used whose job is left to whoever has it next. Raises as `begin`.
@@ -125,27 +131,22 @@ class Attempts:
         They make the first attempt, under the same process if that was this one; any other one is closed.
         """
         if run.attempt == 1:
-            await self._tell(job, run)
+            await self._tell(run)
         else:
-            await self._tell(job, run, CloseReason.STALE, TRIED_AGAIN)
+            await self._tell(run, _superseded(job, run, self._clock()))
 
-    async def _tell(
-        self,
-        job: ServiceJob,
-        run: ServiceRun,
-        close_reason: CloseReason | None = None,
-        reason: str | None = None,
-    ) -> None:
+    async def _tell(self, run: ServiceRun, *closed: ProcessEvent) -> None:
         now = self._clock()
         records: list[ProcessRecord] = []
         if (used := self._used.get(run.process_id)) is not None:
             self._budgets.hear(used, now)
             records.append(used)
-        if close_reason is not None:
-            records.append(_step(job, run, ProcessStatus.CLOSED, now, close_reason, reason))
+        records += closed
         self._sessions.release(run.session_id, run.process_id, now)
         await self._records.write(*records)
         self._used.pop(run.process_id, None)
+        for step in closed:
+            self._open.hear(step)
 
     def _recipe(self, engine: AnyEngine, job: ServiceJob) -> Recipe | ServiceFailure:
         found = self._documents.rulebook.recipes.find(job.tenant_id, job.project_id, engine.name)
@@ -201,13 +202,15 @@ class Attempts:
             # Nobody knows whether the session's record is there: the next run of it writes another.
             self._sessions.lose(run.session_id)
             raise
-        self._budgets.hear(running, now)
+        self._hear(running)
 
     def _hear(self, record: ProcessRecord) -> None:
         if isinstance(record, SessionEvent):
             self._sessions.hear(record)
-        else:
-            self._budgets.hear(record, self._clock())
+            return
+        if isinstance(record, ProcessEvent):
+            self._open.hear(record)
+        self._budgets.hear(record, self._clock())
 
     async def _suspend_for_ever(self) -> None:
         pause_seconds = min(self._bounds.idle_after.total_seconds() / 4, _LONGEST_PAUSE_SECONDS)
@@ -228,13 +231,16 @@ def _session_key(engine: AnyEngine, job: ServiceJob) -> SessionKey:
     return SessionKey(job.tenant_id, job.project_id, engine.name)
 
 
+def _superseded(job: ServiceJob, run: ServiceRun, at: datetime) -> ProcessEvent:
+    return superseded(_step(job, run, ProcessStatus.RUNNING, at), at)
+
+
 def _step(
     job: ServiceJob,
     run: ServiceRun,
     status: ProcessStatus,
     at: datetime,
     close_reason: CloseReason | None = None,
-    reason: str | None = None,
 ) -> ProcessEvent:
     """A step of the process; only who asked for it is its parent (spec agrajag §9, §11)."""
     asked = job.trigger is Trigger.USER_REQUEST
@@ -247,7 +253,6 @@ def _step(
         service_name=job.service_type,
         status=status,
         close_reason=close_reason,
-        reason=reason,
         originating_user_id=job.originating_user_id,
         parent_process_id=job.originating_process_id if asked else None,
         at=at,

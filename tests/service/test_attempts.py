@@ -210,6 +210,42 @@ async def test_an_attempt_that_is_cut_is_closed_unless_the_same_one_is_made_agai
     assert sender.of_kind("process")[-1].is_superseded
 
 
+@pytest.mark.parametrize("closes_itself", [True, False])
+async def test_what_a_killed_worker_has_left_open_at_a_job_is_closed_when_the_job_ends(
+    closes_itself: bool,
+) -> None:
+    sender, engine = Kept(), Counter(closes_itself=closes_itself)
+    attempts = attempts_of(sender)
+    left = await _begun(attempts, attempt=2)
+    others = await _begun(attempts, a_job(job_id="job-2"), attempt=2)
+    run = await _begun(attempts)
+    sender.outputs.clear()
+    await attempts.ended(
+        engine, a_job(), run, None
+    )  # the second attempt may follow, and be this very process
+    assert [process_id for process_id, _ in _steps(sender)] == [run.process_id]
+    for _ in range(2):
+        await attempts.ended(engine, a_job(), run, a_usage(run.process_id))
+    closed = [event for event in sender.of_kind("process") if event.process_id == left.process_id]
+    assert [event.status for event in closed] == [ProcessStatus.CLOSED]
+    assert closed[0].is_superseded
+    assert (closed[0].job_id, closed[0].session_id) == ("job-1", left.session_id)
+    assert others.process_id not in {process_id for process_id, _ in _steps(sender)}
+
+
+async def test_what_was_left_open_is_closed_though_the_job_ends_before_it_is_tried_again() -> None:
+    sender = Kept()
+    attempts = attempts_of(sender)
+    left = await _begun(attempts, attempt=2)
+    run = attempts.unbegun(ENGINE, a_job(), 1)
+    sender.away = True
+    with pytest.raises(TransientError):
+        await attempts.ended(ENGINE, a_job(), run, a_usage(run.process_id))
+    sender.away = False
+    await attempts.ended(ENGINE, a_job(), run, a_usage(run.process_id))
+    assert (left.process_id, ProcessStatus.CLOSED) in _steps(sender)
+
+
 async def test_a_job_that_never_began_has_an_honest_end_all_the_same() -> None:
     sender = Kept()
     attempts = attempts_of(sender)
