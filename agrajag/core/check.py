@@ -66,25 +66,28 @@ def check_result(
         error_signature=rule.signature if rule else UNMATCHED_SIGNATURE,
         classification=classification,
         outcome=verdict.outcome,
-        error_code=error_code(arrival, classification),
+        error_code=error_code(arrival, classification, rule.error_code if rule else None),
         status=health.status_at(now) if health else Status.OK,
         cooldown_until=verdict.cooldown_until,
         expected_recovery_at=health.verdict.expected_recovery_at if health else None,
         job_id=verdict.job_id,
-        hint=_hint(verdict.outcome, classification),
+        hint=_hint(verdict, classification),
         at=now,
         otel=event.otel,
     )
 
 
-def _hint(outcome: Outcome, classification: Classification) -> str | None:
-    if outcome in _TELLS_THE_CLASS:
-        return _HINT_OF_CLASS.get(classification)
-    return _HINT_OF_OUTCOME.get(outcome)
+def _hint(verdict: Verdict, classification: Classification) -> str | None:
+    if verdict.outcome not in _TELLS_THE_CLASS:
+        return _HINT_OF_OUTCOME.get(verdict.outcome)
+    own = verdict.rule.hint if verdict.rule else None
+    return own or _HINT_OF_CLASS.get(classification)
 
 
-def error_code(arrival: Arrival[ToolCallError], classification: Classification) -> ToolErrorCode:
-    """The reporter's own code where it sent one of ours; else what the error shows.
+def error_code(
+    arrival: Arrival[ToolCallError], classification: Classification, stated: ToolErrorCode | None = None
+) -> ToolErrorCode:
+    """The reporter's own code where it sent one of ours; else the one that the rule states, else what the error shows.
 
     Permission is DISALLOWED; an exception that means "no connection", without a status, is BACKEND_UNREACHABLE; the
     rest is BACKEND_FAILED.
@@ -92,6 +95,8 @@ def error_code(arrival: Arrival[ToolCallError], classification: Classification) 
     reported = arrival.event.error.error_code
     if reported is not None and reported in ToolErrorCode.__members__:
         return ToolErrorCode[reported]
+    if stated is not None:
+        return stated
     if classification is Classification.USER_PERMISSION:
         return ToolErrorCode.DISALLOWED
     features = Features(arrival.event)

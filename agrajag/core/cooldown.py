@@ -11,8 +11,9 @@ from datetime import datetime, timedelta
 from agrajag.core.features import Features
 from agrajag.core.lookup import USER_CLASSES
 from agrajag.core.policy import Policy
-from agrajag.core.retry_after import SHORTEST, wait_from_header
+from agrajag.core.retry_after import SHORTEST, answered_at, wait_from_header
 from agrajag.core.rules import Rule
+from agrajag.core.waits import Wait
 from agrajag.model.enums import Classification
 from agrajag.model.health import Cooldown
 
@@ -57,10 +58,21 @@ def span_for(rule: Rule, hits: int, features: Features, now: datetime, policy: P
 
 
 def stated_span(rule: Rule, features: Features, now: datetime) -> timedelta | None:
-    """The span that the rule or the header it names states, before any bound; None where neither states one."""
+    """The span that the response asks for where the rule says, else the rule itself, before any bound of the policy;
+    None where neither states one."""
     if rule.cooldown_header is not None and (value := features.header(rule.cooldown_header)) is not None:
         return wait_from_header(value, now, features.header("date"))
-    return rule.cooldown
+    asked = asked_for(rule, features, now)
+    return rule.cooldown if asked is None else asked[1]
+
+
+def asked_for(rule: Rule, features: Features, now: datetime) -> tuple[Wait, timedelta] | None:
+    """The first of the rule's sources that the response answers, and the wait that it asks for."""
+    if not rule.waits:
+        return None
+    start = answered_at(now, features.header("date"))
+    found = ((wait, wait.asked(features, start)) for wait in rule.waits)
+    return next(((wait, span) for wait, span in found if span is not None), None)
 
 
 def is_active(cooldown: Cooldown, now: datetime) -> bool:

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from agrajag.core.check import check_result
-from agrajag.core.cooldown import BACKOFFS, stated_span
+from agrajag.core.cooldown import BACKOFFS, asked_for, stated_span
 from agrajag.core.draft import NO_VERDICT, Draft
 from agrajag.core.drafts import Drafts
 from agrajag.core.durations import span_words
@@ -191,6 +191,8 @@ def _span_words(
     elif header is not None and value is not None:
         readable = "says" if stated is not None else "asks for no wait that can be read:"
         words.append(f"header {header} {readable} '{redacted_line(value, _MAX_HEADER)}'")
+    elif (asked := asked_for(rule, features, now)) is not None:
+        words.append(f"the response asks for it: {redacted_line(asked[0].words, _MAX_HEADER)}")
     elif stated is not None:
         words.append("the rule states it")
     if stated is None:

@@ -1,38 +1,63 @@
-"""What a rule can look at in one error, drawn once.
+"""What a rule can look at in one error, each view drawn once and only when a rule first needs it.
 
-Structured fields come first. A status is read from text only where no field holds one, and only by patterns that no
-ordinary sentence matches: a number alone ("took 300 ms") is never a status.
+Structured fields come first. A status is read from text only where no field holds one (`core.status_in_text`).
 """
 
-import json
-import re
-from collections.abc import Iterator
+from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
+from typing import Any, Generic, TypeVar, overload
 
+from agrajag.core.body_patterns import MAX_SEARCHED
 from agrajag.core.exceptions import class_names
+from agrajag.core.json_body import json_bodies
+from agrajag.core.json_paths import PathTree, parse_path, value_text
+from agrajag.core.protocol_codes import grpc_statuses, rpc_codes, sql_states
+from agrajag.core.status_in_text import status_in
+from agrajag.model.enums import Transport
 from agrajag.model.events import ToolCallError
 
-# `HTTP/1.1 503`, `HTTP error: 503`, `"status": 503`, `status code 503`, `503 Service Unavailable`. Gaps are bounded,
-# for two unbounded ones in a row cost the square of a long gap.
-_STATUS_IN_TEXT = re.compile(
-    r"\bHTTP(?:/\d(?:\.\d)?)?[ :]{1,3}(?:(?:error|status|response|code)[ :]{1,3}){0,3}([1-5]\d\d)(?![\w%]|-\w|[.,:]\d)"
-    r"|(?<!exit )(?<!exited with )(?<!exits with )\bstatus(?:[ _-]?code['\"]?[ ]{0,3}[:=]?|['\"]?[ ]{0,3}[:=])[ ]{0,3}"
-    r"([1-5]\d\d)(?![\w%]|-\w|[.,:]\d)"
-    r"|(?<![\w.,:-])([45]\d\d)[ ]\(?(?-i:Client Error|Server Error|Bad Request|Unauthorized|Payment Required|Forbidden"
-    r"|Not Found|Method Not Allowed|Request Timeout|Conflict|Gone|Unprocessable|Too Many Requests|Internal Server Error"
-    r"|Not Implemented|Bad Gateway|Service Unavailable|Gateway Time-?out)",
-    re.IGNORECASE | re.ASCII,
-)
-_STATUS_DIGITS = re.compile(r"[1-5][0-9][0-9]")
+WELL_KNOWN_PATHS = (
+    "error.code", "error.status", "error.type", "error.reason", "error.errorCode", "error.error_code", "error.name",
+    "error.errors[].reason", "error.details[].reason", "error.details[].errorCode", "error.innererror.code",
+    "error", "code", "errorCode", "error_code", "errorcode", "errcode", "err_code", "errno", "errorType", "error_type",
+    "type", "__type", "name", "reason", "title", "category", "cod", "sqlState", "codeName", "exceptionCode",
+    "errors[].code", "errors[].type", "errors[].reason", "errors[].errorCode", "errors[].error_code",
+    "errors[].extensions.code", "errors[].extensions.type", "errors[].name", "detail.code", "detail.error",
+    "[].code", "[].errorCode", "[].error", "[].error.code", "[].error.status", "[].error.errors[].reason",
+)  # fmt: skip
+"""Where the bodies of well-known services hold their code; `errorCodes` without `at` looks at all of them."""
+_WELL_KNOWN = PathTree(path for path in map(parse_path, WELL_KNOWN_PATHS) if path is not None)
 _AUTH_MARKERS = ("expired_token", "token_expired", "invalid_token", "invalid_grant")
 _known_names = lru_cache(maxsize=4096)(class_names)
 
+V = TypeVar("V")
+
+
+class _Drawn(Generic[V]):
+    """A view that is drawn when it is first asked for and then kept. (`functools.cached_property` takes a lock.)"""
+
+    def __init__(self, draw: Callable[[Any], V]) -> None:
+        self._draw = draw
+        self.__doc__ = draw.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> "_Drawn[V]": ...
+
+    @overload
+    def __get__(self, instance: object, owner: type) -> V: ...
+
+    def __get__(self, instance: object | None, owner: type) -> "V | _Drawn[V]":
+        if instance is None:
+            return self
+        view = instance.__dict__[self._name] = self._draw(instance)
+        return view
+
 
 class Features:
-    """Views of one error, each drawn when a rule first needs it; equal events give equal features."""
-
-    __slots__ = ("_error_codes", "_exception_names", "_text", "error", "event", "http_status")
+    """Views of one error; equal events give equal features."""
 
     def __init__(self, event: ToolCallError) -> None:
         self.event = event
@@ -40,36 +65,89 @@ class Features:
         self.http_status: int | None = error.http_status
         """The reported status, else the first one that the message or body states beyond doubt."""
         if self.http_status is None:
-            self.http_status = _status_in(error.message) or _status_in(error.body)
-        self._exception_names: frozenset[str] | None = None
-        self._text: str | None = None
-        self._error_codes: frozenset[str] | None = None
+            self.http_status = status_in(error.message) or status_in(error.body)
 
-    @property
+    @_Drawn
     def exception_names(self) -> frozenset[str]:
         """Names of the exception and its causes, as rules may call them."""
-        if self._exception_names is None:
-            error = self.error
-            outermost = () if error.exception_type is None else (error.exception_type,)
-            self._exception_names = _known_names(outermost + error.exception_chain)
-        return self._exception_names
+        error = self.error
+        outermost = () if error.exception_type is None else (error.exception_type,)
+        return _known_names(outermost + error.exception_chain)
 
-    @property
+    @_Drawn
     def text(self) -> str:
         """Message and body in lower case: what `bodyContains` searches."""
-        if self._text is None:
-            self._text = f"{self.error.message or ''}\n{self.error.body or ''}".lower()
-        return self._text
+        return f"{self.error.message or ''}\n{self.error.body or ''}".lower()
 
-    @property
+    @_Drawn
+    def searched(self) -> str:
+        """The beginning of the text, for patterns. A long s is none of its letters, or `s` would match it there."""
+        return self.text[:MAX_SEARCHED].replace("\u017f", "\ufffd")
+
+    @_Drawn
+    def json_bodies(self) -> tuple[Any, ...]:
+        """What the body, else the message, holds of JSON objects and lists, the outermost first."""
+        return json_bodies(self.error.body) or json_bodies(self.error.message)
+
+    @_Drawn
     def error_codes(self) -> frozenset[str]:
-        """The reported error code and the `error.code` of a JSON body."""
-        if self._error_codes is None:
-            found = set(_codes_in(_json_object(self.error.body)))
-            if self.error.error_code:
-                found.add(self.error.error_code)
-            self._error_codes = frozenset(found)
-        return self._error_codes
+        """The reported error code and the `error.code` of a JSON body: what `errorCode` asks for."""
+        found = {self.error.error_code} if self.error.error_code else set()
+        body = (self.error.body or "").lstrip()
+        outer = self.json_bodies[0] if body.startswith("{") and self.json_bodies else None
+        error = outer.get("error") if isinstance(outer, dict) else None
+        code = error.get("code") if isinstance(error, dict) else None
+        if not isinstance(code, float) and (text := value_text(code)) is not None:
+            found.add(text)
+        return frozenset(found)
+
+    @_Drawn
+    def codes(self) -> frozenset[str]:
+        """The reported error code and what stands at the well-known paths of its JSON: what `errorCodes` asks for."""
+        found = {value for body in self.json_bodies for _, value in _WELL_KNOWN.values(body)}
+        if self.error.error_code:
+            found.add(self.error.error_code)
+        return frozenset(found)
+
+    @_Drawn
+    def rpc_codes(self) -> frozenset[int]:
+        """The codes of JSON-RPC errors."""
+        return rpc_codes(self.error.error_code, self.text, self.json_bodies)
+
+    @_Drawn
+    def grpc_statuses(self) -> frozenset[str]:
+        """The names of gRPC statuses."""
+        return grpc_statuses(
+            self.header("grpc-status"),
+            self.error.error_code,
+            self.exception_names,
+            self.text,
+            self.json_bodies,
+        )
+
+    @_Drawn
+    def sql_states(self) -> frozenset[str]:
+        """SQLSTATEs and their classes."""
+        over_http = self.error.http_status is not None or self.event.transport is Transport.HTTP
+        return sql_states(self.error.error_code, over_http=over_http, text=self.text, bodies=self.json_bodies)
+
+    @_Drawn
+    def headers(self) -> dict[str, str]:
+        """The response headers by their names in lower case; of one that is there twice, the first."""
+        found: dict[str, str] = {}
+        for name, value in self.error.headers.items():
+            found.setdefault(name.lower(), value)
+        return found
+
+    @_Drawn
+    def tool(self) -> str:
+        """The tool's name in lower case."""
+        return self.event.tool_name.lower()
+
+    @_Drawn
+    def family(self) -> str | None:
+        """The kind of system behind the tool in lower case, where the reporter named it."""
+        return self.event.tool_family.lower() if self.event.tool_family else None
 
     @property
     def has_auth_marker(self) -> bool:
@@ -81,32 +159,4 @@ class Features:
 
     def header(self, name: str) -> str | None:
         """The value of a response header, whatever its case."""
-        wanted = name.lower()
-        for header, value in self.error.headers.items():
-            if header.lower() == wanted:
-                return value
-        return None
-
-
-def _status_in(text: str | None) -> int | None:
-    if not text or _STATUS_DIGITS.search(text) is None:
-        return None
-    found = _STATUS_IN_TEXT.search(text)
-    return int(found[found.lastindex or 0]) if found else None
-
-
-def _json_object(body: str | None) -> Any:
-    body = (body or "").lstrip()
-    if not body.startswith("{"):
-        return None
-    try:
-        return json.loads(body)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _codes_in(body: Any) -> Iterator[str]:
-    error = body.get("error") if isinstance(body, dict) else None
-    code = error.get("code") if isinstance(error, dict) else None
-    if isinstance(code, str) or (isinstance(code, int) and not isinstance(code, bool)):
-        yield str(code)
+        return self.headers.get(name.lower())

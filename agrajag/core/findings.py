@@ -9,10 +9,11 @@ from typing import NamedTuple
 from agrajag.core.exceptions import class_names
 from agrajag.core.features import Features
 from agrajag.core.redact import redacted_line
-from agrajag.core.rules import Selectors
+from agrajag.core.selectors import Selectors
 
 _MAX_SHOWN = 80
 _MAX_LISTED = 4
+_MAX_CONDITION = 200
 
 
 class Finding(NamedTuple):
@@ -37,6 +38,9 @@ def _findings(match: Selectors, features: Features) -> Iterator[Finding]:
         yield _body(match.body_contains, features)
     if match.error_code is not None:
         yield _code(match.error_code, features)
+    for condition in match.conditions:
+        shown = redacted_line(condition.shown(features), _MAX_CONDITION)
+        yield Finding(condition.selector, condition.holds(features), shown)
 
 
 def status_words(features: Features) -> str:

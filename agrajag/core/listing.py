@@ -7,8 +7,11 @@ from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter
 
+from agrajag.core.conditions import Condition, HeaderIs, StatusIs
 from agrajag.core.match import RuleSet
-from agrajag.core.rules import Layer, Rule, Selectors
+from agrajag.core.rules import Layer, Rule
+from agrajag.core.selectors import AllOf, AnyOf, NotThese, Selectors
+from agrajag.core.waits import Wait
 from agrajag.model.enums import HealthAction
 
 _SPAN: TypeAdapter[timedelta] = TypeAdapter(timedelta)
@@ -64,25 +67,63 @@ def entry_of(rule: Rule) -> dict[str, Any]:
         "signature": rule.signature,
         "classification": rule.classification.value,
     }
-    if rule.cooldown is not None:
-        entry["cooldown"] = _SPAN.dump_python(rule.cooldown, mode="json")
-    elif rule.cooldown_header is not None:
-        entry["cooldown"] = f"header:{rule.cooldown_header}"
+    if (cooldown := _cooldown_of(rule)) is not None:
+        entry["cooldown"] = cooldown
     if rule.health_action is not HealthAction.NONE:
         entry["healthAction"] = rule.health_action.value
-    rest = {"locked": rule.locked, "note": rule.note, "before": rule.before, "shadow": rule.shadow}
+    rest = {
+        "locked": rule.locked,
+        "note": rule.note,
+        "before": rule.before,
+        "shadow": rule.shadow,
+        "errorCode": None if rule.error_code is None else rule.error_code.value,
+        "hint": rule.hint,
+    }
     return entry | {name: value for name, value in rest.items() if value}
+
+
+def _cooldown_of(rule: Rule) -> Any:
+    if rule.cooldown_header is not None:
+        return f"header:{rule.cooldown_header}"
+    if not rule.waits:
+        return None if rule.cooldown is None else _span(rule.cooldown)
+    places: list[Any] = [_place_of(wait) for wait in rule.waits]
+    return places if rule.cooldown is None else [*places, _span(rule.cooldown)]
+
+
+def _place_of(wait: Wait) -> dict[str, str]:
+    bounds = {"min": wait.bounds.shortest, "max": wait.bounds.longest}
+    return wait.entry() | {name: _span(span) for name, span in bounds.items() if span is not None}
+
+
+def _span(span: timedelta) -> str:
+    text: str = _SPAN.dump_python(span, mode="json")
+    return text
 
 
 def _match_of(match: Selectors) -> dict[str, Any]:
     found: dict[str, Any] = {}
     if match.http_statuses is not None:
         low, high = match.http_statuses
-        found |= {"httpStatus": low} if low == high else {"httpStatusRange": [low, high]}
+        is_one = low == high and not any(isinstance(one, StatusIs) for one in match.conditions)
+        found |= {"httpStatus": low} if is_one else {"httpStatusRange": [low, high]}
     if match.exception_types:
         found["exceptionType"] = list(match.exception_types)
     if match.body_contains:
         found["bodyContains"] = list(match.body_contains)
     if match.error_code is not None:
         found["errorCode"] = match.error_code
+    for condition in match.conditions:
+        value = _value_of(condition)
+        found[condition.selector] = (
+            (found.get("headers", {}) | value) if isinstance(condition, HeaderIs) else value
+        )
     return found
+
+
+def _value_of(condition: Condition) -> Any:
+    if isinstance(condition, NotThese):
+        return _match_of(condition.inner)
+    if isinstance(condition, AnyOf | AllOf):
+        return [_match_of(branch) for branch in condition.branches]
+    return condition.entry()

@@ -1,20 +1,23 @@
 """Find the first rule that matches an error, at a cost that does not grow with the number of rules.
 
 Rules are compiled once per set. They fall into one group per HTTP status and one for rules that name none.
-Inside a group a rule waits under its most telling selector: a substring of the body (found by one
-Aho-Corasick pass over the text), an error code, an exception class, or none. Only the rules found there are
+Inside a group a rule waits under its most telling facts (`Selectors.anchors`): error codes, substrings of the text
+(found by one Aho-Corasick pass), exception classes, headers, the tool, or nothing. Only the rules found there are
 compared in full, and the lowest position wins, which is exactly the first match in order.
 """
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import ahocorasick
 
+from agrajag.core.conditions import AnchorKind, StatusIs
 from agrajag.core.features import Features
-from agrajag.core.rules import Rule, Selectors, merge
+from agrajag.core.json_paths import Path, PathTree
+from agrajag.core.rules import Rule, merge
+from agrajag.core.selectors import Selectors
 
 LINEAR = 8
 """Up to so many body rules of a group are tried one by one: cheaper than a pass over the text."""
@@ -30,22 +33,22 @@ class RuleSet:
         self.rules = tuple(rules)
         self.trial = trial
         self.hash = hashlib.sha256(repr(self.rules).encode()).hexdigest()[:16]
+        matches = [rule.match for rule in self.rules]
         without_status: list[int] = []
         by_status: dict[int, list[int]] = defaultdict(list)
-        for position, rule in enumerate(self.rules):
-            if rule.match.http_statuses is None:
+        for position, match in enumerate(matches):
+            statuses = _statuses(match)
+            if statuses is None:
                 without_status.append(position)
-                continue
-            low, high = rule.match.http_statuses
-            for status in range(low, high + 1):
+            for status in statuses or ():
                 by_status[status].append(position)
-        self._any_status = _Group(self.rules, without_status)
+        self._any_status = _Group(matches, without_status)
         shared: dict[tuple[int, ...], _Group] = {}
         self._by_status: dict[int, _Group] = {}
         for status, positions in by_status.items():
             members = tuple(positions)
             if members not in shared:
-                shared[members] = _Group(self.rules, members)
+                shared[members] = _Group(matches, members)
             self._by_status[status] = shared[members]
 
     def first_match(self, features: Features) -> Rule | None:
@@ -69,78 +72,124 @@ def compiled(layers: Iterable[Sequence[Rule]]) -> RuleSet:
     return RuleSet(in_force)
 
 
-class _Group:
-    """Rules that share their condition on the HTTP status, found by their most telling other selector."""
+def _statuses(match: Selectors) -> Iterable[int] | None:
+    """The statuses of which an error that matches has one; None where it need have none."""
+    if match.http_statuses is not None:
+        low, high = match.http_statuses
+        return range(low, high + 1)
+    return next((one.values for one in match.conditions if isinstance(one, StatusIs)), None)
 
-    def __init__(self, rules: Sequence[Rule], positions: Sequence[int]) -> None:
-        self._rules = rules
-        self._by_code: dict[str, list[int]] = defaultdict(list)
-        self._by_exception: dict[str, list[int]] = defaultdict(list)
-        self._unconditional: int | None = None
-        body: list[int] = []
+
+_DRAWN: Mapping[AnchorKind, Callable[[Features], Iterable[Hashable]]] = {
+    AnchorKind.FAMILY: lambda features: () if features.family is None else (features.family,),
+    AnchorKind.TOOL: lambda features: (features.tool,),
+    AnchorKind.HEADER: lambda features: features.headers,
+    AnchorKind.EXCEPTION: lambda features: features.exception_names,
+    AnchorKind.EXCEPTION_END: lambda features: {name.rpartition(".")[2] for name in features.exception_names},
+    AnchorKind.SPEC_CODE: lambda features: features.error_codes,
+    AnchorKind.CODE: lambda features: features.codes,
+    AnchorKind.RPC: lambda features: features.rpc_codes,
+    AnchorKind.GRPC: lambda features: features.grpc_statuses,
+    AnchorKind.SQL: lambda features: features.sql_states,
+}
+"""The facts of an error of each kind, the cheapest to draw first. Those of text and paths have indexes of their own."""
+
+
+class _Group:
+    """Rules that share their condition on the HTTP status, found by their most telling other facts."""
+
+    def __init__(self, matches: Sequence[Selectors], positions: Sequence[int]) -> None:
+        self._matches = matches
+        waiting: dict[AnchorKind, dict[Hashable, list[int]]] = defaultdict(lambda: defaultdict(list))
+        self._unanchored: list[int] = []
         for position in positions:
-            match = rules[position].match
-            if match.body_contains:
-                body.append(position)
-            elif match.error_code is not None:
-                self._by_code[match.error_code].append(position)
-            elif match.exception_types:
-                for name in match.exception_types:
-                    self._by_exception[name].append(position)
-            elif self._unconditional is None:
-                self._unconditional = position
-        self._body_linear = body if len(body) <= LINEAR else []
-        self._automaton = _automaton(rules, body) if len(body) > LINEAR else None
-        nowhere = len(rules)
-        self._lowest_body = min(body, default=nowhere)
-        self._lowest_exception = min((found[0] for found in self._by_exception.values()), default=nowhere)
-        self._lowest_code = min((found[0] for found in self._by_code.values()), default=nowhere)
+            match = matches[position]
+            anchors = dict.fromkeys(match.anchors())
+            for kind, key in anchors:
+                waiting[kind][key].append(position)
+            if not anchors:
+                self._unanchored.append(position)
+                if match == _EVERYTHING:
+                    break  # nothing behind it ever matches first
+        by_text = waiting.pop(AnchorKind.TEXT, {})
+        by_path = waiting.pop(AnchorKind.PATH_CODE, {})
+        self._indexes = [
+            _Index(waiting[kind], found_in) for kind, found_in in _DRAWN.items() if kind in waiting
+        ]
+        if by_path:
+            self._indexes.append(_Index(by_path, _path_codes(by_path)))
+        in_texts = {position for found in by_text.values() for position in found}
+        self._automaton = _automaton(by_text) if len(in_texts) > LINEAR else None
+        self._lowest_in_text = min(in_texts, default=len(matches))
+        if self._automaton is None:
+            self._unanchored = sorted(in_texts.union(self._unanchored))
 
     def first(self, features: Features, below: int) -> int:
-        """The lowest matching position of this group that is lower than `below`, else `below`."""
+        """The lowest matching position of this group that is lower than `below`, else `below`.
+
+        A view of the error is only drawn where a rule above all that match so far needs it.
+        """
         best = below
-        if self._unconditional is not None and self._unconditional < best:
-            best = self._unconditional
-        for position in self._candidates(features, best):
-            if position < best and _matches(self._rules[position].match, features):
+        for index in self._indexes:
+            if index.lowest < best:
+                best = self._lowest(index.candidates(features), features, best)
+        for position in self._unanchored:
+            if position >= best:
+                break
+            if self._matches[position].hold(features):
                 best = position
+        if self._automaton is not None and self._lowest_in_text < best:
+            found = {id(positions): positions for _end, positions in self._automaton.iter(features.text)}
+            for positions in found.values():
+                best = self._lowest(positions, features, best)
         return best
 
-    def _candidates(self, features: Features, below: int) -> Iterator[int]:
-        """Where a rule above `below` may wait. A view of the error is only drawn where such a rule needs it."""
-        if self._lowest_code < below:
-            for code in features.error_codes:
-                yield from self._by_code.get(code, ())
-        if self._lowest_exception < below:
-            for name in features.exception_names:
-                yield from self._by_exception.get(name, ())
-        if self._lowest_body < below:
-            yield from self._body_linear
-            if self._automaton is not None:
-                found = {id(positions): positions for _end, positions in self._automaton.iter(features.text)}
-                for positions in found.values():
-                    yield from positions
+    def _lowest(self, positions: Iterable[int], features: Features, below: int) -> int:
+        for position in positions:
+            if position < below and self._matches[position].hold(features):
+                below = position
+        return below
 
 
-def _automaton(rules: Sequence[Rule], positions: Sequence[int]) -> Any:
-    by_text: dict[str, list[int]] = defaultdict(list)
-    for position in positions:
-        for text in rules[position].match.body_contains:
-            by_text[text].append(position)
+_EVERYTHING = Selectors()
+
+
+class _Index:
+    """Positions of rules by the facts that they wait for."""
+
+    __slots__ = ("_by_key", "_found_in", "lowest")
+
+    def __init__(
+        self, by_key: Mapping[Hashable, list[int]], found_in: Callable[[Features], Iterable[Hashable]]
+    ) -> None:
+        self._by_key = dict(by_key)
+        self._found_in = found_in
+        self.lowest = min(found[0] for found in by_key.values())
+
+    def candidates(self, features: Features) -> Iterator[int]:
+        """Where a rule may wait for what the error shows."""
+        by_key = self._by_key
+        for key in self._found_in(features):
+            yield from by_key.get(key, ())
+
+
+def _path_codes(keys: Iterable[Any]) -> Callable[[Features], Iterable[Hashable]]:
+    """Finds the codes at all paths that rules name, and the reporter's own under the path without steps."""
+    paths: set[Path] = {path for path, _ in keys if path}
+    tree = PathTree(paths)
+
+    def found_in(features: Features) -> Iterator[Hashable]:
+        if features.error.error_code:
+            yield (), features.error.error_code
+        for body in features.json_bodies:
+            yield from tree.values(body)
+
+    return found_in
+
+
+def _automaton(by_text: Mapping[Any, list[int]]) -> Any:
     automaton = ahocorasick.Automaton()
     for text, found in by_text.items():
         automaton.add_word(text, found)
     automaton.make_automaton()
     return automaton
-
-
-def _matches(match: Selectors, features: Features) -> bool:
-    """Whether everything but the status, which the group stands for, fits."""
-    if match.exception_types and features.exception_names.isdisjoint(match.exception_types):
-        return False
-    if match.error_code is not None and match.error_code not in features.error_codes:
-        return False
-    if not match.body_contains:
-        return True
-    text = features.text
-    return any(part in text for part in match.body_contains)

@@ -44,7 +44,7 @@ def parse_pack(data: object, source: str, bundled: frozenset[str]) -> tuple[Pack
         [entry for entry in patterns if isinstance(entry, Mapping)] if isinstance(patterns, list) else []
     )
     proofs = {entry["id"]: _proof(entry) for entry in entries if _is_text(entry.get("id"))}
-    layer = parse_layer({"patterns": _stripped(patterns)}, source)
+    layer = parse_layer({"patterns": _stripped(patterns)}, source, of_pack=True)
     for rule in layer.rules:
         wrong += [
             Problem(source, rule.id, field, reason)

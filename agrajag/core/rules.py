@@ -4,28 +4,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from agrajag.model.enums import Classification, HealthAction
+from agrajag.core.selectors import Selectors
+from agrajag.core.waits import Wait
+from agrajag.model.enums import Classification, HealthAction, ToolErrorCode
+
+__all__ = ["FALLBACK", "Layer", "Problem", "Rule", "Selectors", "merge"]
 
 FALLBACK = "fallback"
 
 
 @dataclass(frozen=True, slots=True)
-class Selectors:
-    """What an error must show for a rule to match: all that are given. None given matches every error.
-
-    `body_contains` holds lower-case substrings, any of which is enough, as for `exception_types`. `http_statuses` is
-    inclusive at both ends.
-    """
-
-    http_statuses: tuple[int, int] | None = None
-    exception_types: tuple[str, ...] = ()
-    body_contains: tuple[str, ...] = ()
-    error_code: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Rule:
-    """One classification rule. `cooldown` is a span, the name of a response header, or None for the class default.
+    """One classification rule.
+
+    `cooldown` holds where neither the response header `cooldown_header` nor one of `waits`, the first that can be read,
+    asks for a wait; None for the class default. `error_code` and `hint` are for the caller: what it is in one word, and
+    what the user can do.
 
     A `shadow` rule is on trial: it never decides, and what would change if it did is counted. `pack` names the rule
     pack that it came with.
@@ -43,6 +37,9 @@ class Rule:
     before: str | None = None
     shadow: bool = False
     pack: str | None = None
+    waits: tuple[Wait, ...] = ()
+    error_code: ToolErrorCode | None = None
+    hint: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

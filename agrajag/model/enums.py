@@ -83,6 +83,17 @@ class CredentialKind(StrEnum):
     UNKNOWN = "unknown"
 
 
+class CallTargetKind(StrEnum):
+    """Who chose what the call went to; a word we do not know becomes UNKNOWN and is counted.
+
+    FIXED: the tool's own endpoint. FROM_CALLER: what the caller's argument named, such as the page to fetch.
+    """
+
+    FIXED = "fixed"
+    FROM_CALLER = "fromCaller"
+    UNKNOWN = "unknown"
+
+
 class Trigger(StrEnum):
     """Why a diagnosis job exists (spec agrajag §8.1, §9)."""
 

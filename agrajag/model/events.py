@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from agrajag.model.enums import CredentialKind, LinkKind, Scope, Transport
+from agrajag.model.enums import CallTargetKind, CredentialKind, LinkKind, Scope, Transport
 from agrajag.model.wire_model import MAX_BODY, MAX_MESSAGE, Cause, Count, Id, ScopeId, Time, WireModel
 
 MAX_HEADERS = 64
@@ -33,7 +33,7 @@ class ErrorReport(WireModel):
     exception_chain: Annotated[tuple[ClassName, ...], Field(max_length=MAX_EXCEPTION_CHAIN)] = ()
     """The classes of its causes, from the outermost inwards."""
     message: Annotated[str, StringConstraints(max_length=MAX_MESSAGE)] | None = None
-    http_status: Annotated[int, Field(ge=100, le=599)] | None = None
+    http_status: Annotated[int, Field(ge=100, le=999)] | None = None
     """The status of the response, where there was one."""
     headers: Annotated[dict[HeaderName, HeaderValue], Field(max_length=MAX_HEADERS)] = Field(
         default_factory=dict
@@ -64,6 +64,8 @@ class ToolCallError(WireModel):
     """Where trouble that is nobody's own is kept; without it, with the tenant."""
     tool_name: Id
     """The name under which the tool is called; one that begins with `client_` belongs to its session."""
+    tool_family: Id | None = None
+    """The kind of system behind the tool, such as `slack` or `postgres`: what is known of it is asked first."""
     user_id: Id | None = None
     """For whom the tool was called; `_system` is read as nobody."""
     session_id: Id | None = None
@@ -76,6 +78,8 @@ class ToolCallError(WireModel):
     """How the tool is reached."""
     credential_kind: CredentialKind | None = None
     """Whose credential the call used: a 401 to a shared one is not about one user."""
+    target_kind: CallTargetKind | None = None
+    """Whether the endpoint is the tool's own or what the caller named: a host that the caller made up is no outage."""
     count: Annotated[int, Field(ge=1, le=1_000_000)] = 1
     """How many equal errors the event stands for."""
     first_at: Time | None = None

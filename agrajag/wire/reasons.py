@@ -30,6 +30,7 @@ class RepairKind(StrEnum):
     EXCEPTION_CHAIN_CUT = "exception_chain_cut"
     TRANSPORT_UNKNOWN = "transport_unknown"
     CREDENTIAL_KIND_UNKNOWN = "credential_kind_unknown"
+    TARGET_KIND_UNKNOWN = "target_kind_unknown"
     HEADER_NAME_NOT_TEXT = "header_name_not_text"
     CE_ID_IGNORED = "ce_id_ignored"
     CE_TIME_IGNORED = "ce_time_ignored"

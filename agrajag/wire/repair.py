@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 
 from agrajag.errors import InputError
 from agrajag.metrics import REPAIRS
-from agrajag.model.enums import CredentialKind, Transport
+from agrajag.model.enums import CallTargetKind, CredentialKind, Transport
 from agrajag.model.events import (
     MAX_EXCEPTION_CHAIN,
     MAX_HEADER_NAME,
@@ -30,6 +30,7 @@ M = TypeVar("M", bound=WireModel)
 
 _TRANSPORTS = frozenset(Transport)
 _CREDENTIAL_KINDS = frozenset(CredentialKind)
+_TARGET_KINDS = frozenset(CallTargetKind)
 _NAMED_PROBLEMS = 3
 _MOST_PROBLEMS = 200  # listing them costs time for each; more than these are only counted
 
@@ -86,6 +87,9 @@ def _repairs(event: dict[str, Any]) -> Iterator[RepairKind]:
     if _unknown(event.get("credentialKind"), _CREDENTIAL_KINDS):
         event["credentialKind"] = CredentialKind.UNKNOWN
         yield RepairKind.CREDENTIAL_KIND_UNKNOWN
+    if _unknown(event.get("targetKind"), _TARGET_KINDS):
+        event["targetKind"] = CallTargetKind.UNKNOWN
+        yield RepairKind.TARGET_KIND_UNKNOWN
     report = event.get("error")
     if isinstance(report, dict):
         yield from _report_repairs(report)

@@ -11,7 +11,7 @@ from agrajag.core.match import RuleSet
 from agrajag.core.rules import Selectors
 from agrajag.model.events import ToolCallError
 from tests.builders import a_rule, features_of
-from tests.core.test_match import EVENTS, SELECTORS
+from tests.core.rule_language import EVENTS, SELECTORS
 
 
 @given(SELECTORS, EVENTS)

@@ -1,20 +1,23 @@
 """Where rules come from, in the order in which they are asked."""
 
-from datetime import timedelta
+from datetime import time, timedelta
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agrajag.core.body_patterns import BodyPattern
 from agrajag.core.listing import Listing, Standing, entry_of, listing
 from agrajag.core.match import compiled
+from agrajag.core.retry_after import WaitUnit
 from agrajag.core.rule_parsing import parse_layer
 from agrajag.core.rules import Layer, Rule
+from agrajag.core.waits import BodyWait, Bounds, DailyReset, HeaderWait, PatternWait
 from agrajag.documents.rule_files import bundled_layer
-from agrajag.model.enums import Classification, HealthAction
+from agrajag.model.enums import Classification, HealthAction, ToolErrorCode
 from tests.builders import a_rule
-from tests.core.test_match import SELECTORS
+from tests.core.rule_language import SELECTORS
 
 
 def _listing(*layers: Layer) -> Listing:
@@ -51,6 +54,15 @@ def test_rules_on_trial_are_listed_with_the_place_they_would_have() -> None:
     )
 
 
+_SPANS = st.none() | st.sampled_from([timedelta(seconds=1), timedelta(seconds=90)])
+_BOUNDS = st.builds(Bounds, _SPANS, st.none() | st.just(timedelta(hours=1)))
+_UNITS = st.sampled_from(WaitUnit)
+_WAITS = st.one_of(
+    st.builds(HeaderWait, st.just("x-reset"), _UNITS, _BOUNDS),
+    st.builds(BodyWait, st.just(("error", "retry_after")), _UNITS, _BOUNDS),
+    st.builds(PatternWait, st.just(BodyPattern("again in ([0-9]+)")), _UNITS, _BOUNDS),
+    st.builds(DailyReset, st.just(time(0, 30)), st.sampled_from(["UTC", "America/Los_Angeles"]), _BOUNDS),
+)
 _RULES = st.builds(
     a_rule,
     st.sampled_from(["x", "y"]),
@@ -63,6 +75,9 @@ _RULES = st.builds(
     note=st.none() | st.just("a note"),
     before=st.none() | st.just("y"),
     shadow=st.booleans(),
+    waits=st.lists(_WAITS, max_size=3).map(tuple),
+    error_code=st.none() | st.sampled_from(ToolErrorCode),
+    hint=st.none() | st.just("log in again"),
 )
 
 

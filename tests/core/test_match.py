@@ -17,57 +17,17 @@ from agrajag.model.enums import Classification, HealthAction
 from tests.bench.classify import many_rules
 from tests.bench.worker import distinct_errors
 from tests.builders import a_rule, an_error, features_of
-
-_STATUSES = st.sampled_from([401, 403, 429, 500, 503, 599])
-_CLASSES = ["ToolException", "java.net.ConnectException", "x.Other", "Other"]
-_WORDS = ["ab", "b", "abc", "not found", "e", "zz", "a\nb", "ı"]
-_CODES = ["42", "quota", "E1"]
-
-
-def _ranges() -> st.SearchStrategy[tuple[int, int]]:
-    return st.tuples(_STATUSES, _STATUSES).map(lambda ends: (min(ends), max(ends)))
-
-
-SELECTORS = st.builds(
-    Selectors,
-    http_statuses=st.none() | _ranges(),
-    exception_types=st.lists(st.sampled_from(_CLASSES), max_size=2).map(tuple),
-    body_contains=st.lists(st.sampled_from(_WORDS), max_size=2).map(tuple),
-    error_code=st.none() | st.sampled_from(_CODES),
-)
-_RULES = st.lists(SELECTORS, max_size=40).map(
-    lambda selectors: [a_rule(f"rule-{position}", match=match) for position, match in enumerate(selectors)]
-)
-EVENTS = st.builds(
-    an_error,
-    http_status=st.none() | _STATUSES,
-    exception_type=st.none() | st.sampled_from([*_CLASSES, "ConnectionRefusedError"]),
-    exception_chain=st.lists(st.sampled_from(_CLASSES), max_size=2).map(tuple),
-    message=st.none() | st.lists(st.sampled_from([*_WORDS, "HTTP 503", " "]), max_size=3).map("".join),
-    body=st.none() | st.sampled_from(['{"error": {"code": 42}}', "ABC", "Not Found", "", "İ", "HTTP 401"]),
-    error_code=st.none() | st.sampled_from(_CODES),
-)
+from tests.core.rule_language import EVENTS, SELECTORS, WORDS, fits
 
 
 def _walked(rules: list[Rule], features: Features) -> Rule | None:
     """The specification read aloud: the first rule in order of which every given selector fits."""
-    for rule in rules:
-        wanted = rule.match
-        if wanted.http_statuses is not None:
-            low, high = wanted.http_statuses
-            if features.http_status is None or not low <= features.http_status <= high:
-                continue
-        if wanted.exception_types and not any(
-            name in features.exception_names for name in wanted.exception_types
-        ):
-            continue
-        text = f"{features.event.error.message or ''}\n{features.event.error.body or ''}".lower()
-        if wanted.body_contains and not any(part in text for part in wanted.body_contains):
-            continue
-        if wanted.error_code is not None and wanted.error_code not in features.error_codes:
-            continue
-        return rule
-    return None
+    return next((rule for rule in rules if fits(rule.match, features)), None)
+
+
+_RULES = st.lists(SELECTORS, max_size=40).map(
+    lambda selectors: [a_rule(f"rule-{position}", match=match) for position, match in enumerate(selectors)]
+)
 
 
 @settings(max_examples=200, deadline=None)
@@ -81,7 +41,7 @@ def test_the_first_match_is_always_the_one_a_plain_walk_finds(rules: list[Rule],
 @settings(max_examples=100, deadline=None)
 @given(
     st.lists(
-        st.lists(st.sampled_from(_WORDS), min_size=1, max_size=3).map(tuple), min_size=LINEAR + 1, max_size=30
+        st.lists(st.sampled_from(WORDS), min_size=1, max_size=3).map(tuple), min_size=LINEAR + 1, max_size=30
     ),
     st.text(st.sampled_from("abcez \nnotfound"), max_size=30),
 )

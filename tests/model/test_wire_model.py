@@ -133,7 +133,7 @@ def test_an_error_with_a_field_out_of_bounds_is_refused_there(field: str, value:
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        ("httpStatus", 99), ("httpStatus", 600), ("httpStatus", "500"), ("httpStatus", True), ("exceptionType", ""),
+        ("httpStatus", 99), ("httpStatus", 1000), ("httpStatus", "500"), ("httpStatus", True), ("exceptionType", ""),
         ("exceptionType", "x" * 257), ("exceptionChain", ["x"] * 17), ("exceptionChain", "x"), ("message", "x" * 8_193),
         ("body", "x" * 65_537), ("headers", {str(i): "v" for i in range(65)}), ("headers", {"n" * 257: "v"}),
         ("headers", {"n": "v" * 4_097}), ("headers", {"n": None}), ("errorCode", "x" * 121), ("errorCode", 42),

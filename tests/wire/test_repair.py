@@ -67,6 +67,11 @@ def with_error(**fields: Any) -> dict[str, Any]:
             RepairKind.CREDENTIAL_KIND_UNKNOWN,
             lambda event: event.credential_kind == "unknown",
         ),
+        (
+            {**EVENT, "targetKind": "somewhere"},
+            RepairKind.TARGET_KIND_UNKNOWN,
+            lambda event: event.target_kind == "unknown",
+        ),
     ],
 )
 def test_what_has_one_clear_default_is_mended_and_counted(

@@ -1,7 +1,7 @@
 """What the commands about rules print for people. Texts that an error or a rule brought are shown redacted."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rich.table import Table
 
@@ -63,7 +63,7 @@ _STATUS_WORDS = {
 def match_words(rule: Rule) -> str:
     """What a rule matches, as its file says it."""
     match = entry_of(rule)["match"]
-    return "; ".join(f"{name} {_value_words(value)}" for name, value in match.items()) or "everything"
+    return _selector_words(match) or "everything"
 
 
 def packs_line(standings: Iterable[Standing]) -> str:
@@ -79,17 +79,24 @@ def _name_of(rule: Rule) -> str:
     return redacted_line(rule.id, _MAX_CELL) + (f" (pack {rule.pack})" if rule.pack is not None else "")
 
 
-def _value_words(value: object) -> str:
+def _selector_words(match: Mapping[str, object]) -> str:
+    return "; ".join(f"{name} {_value_words(name, value)}" for name, value in match.items())
+
+
+def _value_words(name: str, value: object) -> str:
+    if isinstance(value, Mapping):
+        return f"({_selector_words(value)})"
     if isinstance(value, list):
-        is_range = all(isinstance(item, int) for item in value)
-        return "-".join(map(str, value)) if is_range else " | ".join(map(str, value))
+        joint = "-" if name == "httpStatusRange" else " & " if name == "all" else " | "
+        return joint.join(_value_words("", one) for one in value)
     return str(value)
 
 
 def _cooldown_words(rule: Rule) -> str:
-    if rule.cooldown is not None:
-        return span_words(rule.cooldown)
-    return f"header {rule.cooldown_header}" if rule.cooldown_header is not None else "of its class"
+    if rule.cooldown_header is not None:
+        return f"header {rule.cooldown_header}"
+    places = [wait.words for wait in rule.waits]
+    return ", else ".join([*places, "of its class" if rule.cooldown is None else span_words(rule.cooldown)])
 
 
 def error_lines(told: Explanation) -> Iterator[str]:

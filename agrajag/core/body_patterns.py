@@ -1,0 +1,105 @@
+"""Patterns of rules on the text of an error: RE2's syntax, linear time, a program of bounded size.
+
+A pattern is searched for in lower-case text and takes no notice of case itself. What text must contain for it to match
+is read off it where that is plain, so that few patterns are ever tried.
+"""
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+import re2
+
+MAX_PATTERN = 500
+MAX_PROGRAM = 2_000
+MAX_SEARCHED = 16_384
+"""So many characters of message and body are searched."""
+SHORTEST_LITERAL = 3
+_MAX_MEMORY_BYTES = 1 << 21
+_TOKEN = re.compile(
+    r"\\(?P<plain>[^a-zA-Z0-9\x80-\U0010ffff])"
+    r"|(?P<unknown>\\(?:[pPxQC0-9]|$))"
+    r"|(?P<group>\((?:\?(?:P?<\w+>|[^)]?:?))?)"
+    r"|(?P<repeated>[*+?]\??|\{\d+(?:,\d*)?\}\??)"
+    r"|(?P<other>\\.|\[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]\\])*\]|[.^$|){}\[]|[\x80-\U0010ffff])"
+    r"|(?P<sign>.)",
+    re.ASCII | re.DOTALL,
+)
+_GROUPS = ("(", "(?:")
+_PLAIN = ("plain", "sign")
+
+
+class BadPattern(Exception):
+    """The text is no pattern that may be used; the message says why."""
+
+
+def case_insensitive() -> re2.Options:
+    """RE2's options for text whose case does not matter."""
+    options = re2.Options()
+    options.case_sensitive = False
+    options.log_errors = False
+    options.max_mem = _MAX_MEMORY_BYTES
+    return options
+
+
+@dataclass(frozen=True, slots=True)
+class BodyPattern:
+    """A pattern that was checked. Raises BadPattern where it is none."""
+
+    text: str
+    literals: tuple[str, ...] = field(init=False, compare=False, repr=False)
+    """Texts of which lower-case text contains one wherever the pattern matches; none where that is not plain."""
+    _compiled: Any = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        try:
+            compiled = re2.compile(self.text, case_insensitive())
+        except re2.error as error:
+            reason = error.args[0] if error.args else "unknown"
+            words = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
+            raise BadPattern(f"is no RE2 pattern: {words}") from None
+        if compiled.programsize > MAX_PROGRAM:
+            raise BadPattern(
+                f"compiles to {compiled.programsize:,} steps; at most {MAX_PROGRAM:,} are allowed"
+            )
+        if compiled.search("") is not None:
+            raise BadPattern("matches the empty text, and so every error")
+        object.__setattr__(self, "_compiled", compiled)
+        object.__setattr__(self, "literals", _literals(self.text))
+
+    def search(self, searched: str) -> Any:
+        """The first match in `searched`, as RE2 gives it, or None."""
+        return self._compiled.search(searched)
+
+    @property
+    def groups(self) -> int:
+        """How many parts of a match it captures."""
+        return int(self._compiled.groups)
+
+
+def _literals(pattern: str) -> tuple[str, ...]:
+    """Plain texts of which every match contains one; none where that is not plain.
+
+    Each alternative gives the longest run of plain characters outside of its groups and classes. Letters outside ASCII
+    end a run, for more than one of them may be the same in another case.
+    """
+    alternatives: list[list[str]] = [[""]]
+    depth = 0
+    tokens = list(_TOKEN.finditer(pattern))
+    for token, following in zip(tokens, [*tokens[1:], None], strict=True):
+        kind, sign = token.lastgroup, token[token.lastgroup or 0]
+        runs = alternatives[-1]
+        if kind == "unknown" or (kind == "group" and sign not in _GROUPS and "<" not in sign):
+            return ()
+        if kind in _PLAIN and depth == 0 and not (following and following.lastgroup == "repeated"):
+            runs[-1] += sign.lower()
+            continue
+        runs.append("")
+        if kind == "group":
+            depth += 1
+        elif sign == ")" and kind == "other":
+            depth -= 1
+        elif sign == "|" and kind == "other" and depth == 0:
+            alternatives.append([""])
+    longest = tuple(max(runs, key=len) for runs in alternatives)
+    return longest if all(len(literal) >= SHORTEST_LITERAL for literal in longest) else ()

@@ -1,0 +1,130 @@
+"""What an error must show for a rule to match: the specification's selectors, the others, and how they combine."""
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from agrajag.core.conditions import Anchor, AnchorKind, Condition
+from agrajag.core.features import Features
+
+
+@dataclass(frozen=True, slots=True)
+class Selectors:
+    """All that are given must fit. None given matches every error.
+
+    `body_contains` holds lower-case substrings, any of which is enough, as for `exception_types`. `http_statuses` is
+    inclusive at both ends. A type that begins with `*.` is the end of a class name.
+    """
+
+    http_statuses: tuple[int, int] | None = None
+    exception_types: tuple[str, ...] = ()
+    body_contains: tuple[str, ...] = ()
+    error_code: str | None = None
+    conditions: tuple[Condition, ...] = ()
+
+    def hold(self, features: Features) -> bool:
+        """Whether the error fits all of them."""
+        if self.http_statuses is not None:
+            status, (low, high) = features.http_status, self.http_statuses
+            if status is None or not low <= status <= high:
+                return False
+        if self.error_code is not None and self.error_code not in features.error_codes:
+            return False
+        if self.exception_types and not _raised(self.exception_types, features.exception_names):
+            return False
+        if self.body_contains:
+            text = features.text
+            if not any(part in text for part in self.body_contains):
+                return False
+        return all(condition.holds(features) for condition in self.conditions)
+
+    def anchors(self) -> tuple[Anchor, ...]:
+        """The most telling facts of which every error that fits has one; none where nothing is known."""
+        known = [
+            tuple(Anchor(AnchorKind.TEXT, text) for text in self.body_contains),
+            tuple(map(_exception_anchor, self.exception_types)),
+            () if self.error_code is None else (Anchor(AnchorKind.SPEC_CODE, self.error_code),),
+            *(condition.anchors() for condition in self.conditions),
+        ]
+        return min(
+            filter(None, known), key=lambda anchors: max(anchor.kind for anchor in anchors), default=()
+        )
+
+
+def _exception_anchor(name: str) -> Anchor:
+    if name.startswith("*."):
+        return Anchor(AnchorKind.EXCEPTION_END, name.rpartition(".")[2])
+    return Anchor(AnchorKind.EXCEPTION, name)
+
+
+def _raised(wanted: tuple[str, ...], names: frozenset[str]) -> bool:
+    if not names.isdisjoint(wanted):
+        return True
+    return any(one.startswith("*.") and any(name.endswith(one[1:]) for name in names) for one in wanted)
+
+
+@dataclass(frozen=True, slots=True)
+class AnyOf(Condition):
+    """At least one of several sets of selectors fits."""
+
+    selector: ClassVar[str] = "any"
+    branches: tuple[Selectors, ...]
+
+    def holds(self, features: Features) -> bool:
+        return any(branch.hold(features) for branch in self.branches)
+
+    def entry(self) -> Any:
+        return self.branches
+
+    def shown(self, features: Features) -> str:
+        fitting = [str(number) for number, one in enumerate(self.branches, start=1) if one.hold(features)]
+        return f"number {', '.join(fitting)} of {len(self.branches)} fits" if fitting else "none of them fits"
+
+    def anchors(self) -> tuple[Anchor, ...]:
+        found = [branch.anchors() for branch in self.branches]
+        return tuple(anchor for anchors in found for anchor in anchors) if all(found) else ()
+
+    def lint_keys(self) -> tuple[Hashable, ...]:
+        return ()
+
+
+@dataclass(frozen=True, slots=True)
+class AllOf(Condition):
+    """Each of several sets of selectors fits."""
+
+    selector: ClassVar[str] = "all"
+    branches: tuple[Selectors, ...]
+
+    def holds(self, features: Features) -> bool:
+        return all(branch.hold(features) for branch in self.branches)
+
+    def entry(self) -> Any:
+        return self.branches
+
+    def shown(self, features: Features) -> str:
+        failing = [str(number) for number, one in enumerate(self.branches, start=1) if not one.hold(features)]
+        return f"number {', '.join(failing)} does not fit" if failing else "all of them fit"
+
+    def anchors(self) -> tuple[Anchor, ...]:
+        found = filter(None, (branch.anchors() for branch in self.branches))
+        return min(found, key=lambda anchors: max(anchor.kind for anchor in anchors), default=())
+
+    def lint_keys(self) -> tuple[Hashable, ...]:
+        return ()
+
+
+@dataclass(frozen=True, slots=True)
+class NotThese(Condition):
+    """A set of selectors does not fit."""
+
+    selector: ClassVar[str] = "not"
+    inner: Selectors
+
+    def holds(self, features: Features) -> bool:
+        return not self.inner.hold(features)
+
+    def entry(self) -> Any:
+        return self.inner
+
+    def shown(self, features: Features) -> str:
+        return "it fits, and must not" if self.inner.hold(features) else "it does not fit"
