@@ -9,7 +9,7 @@ from typing import NamedTuple
 from agrajag.core.exceptions import class_names
 from agrajag.core.features import Features
 from agrajag.core.redact import redacted_line
-from agrajag.core.selectors import Selectors
+from agrajag.core.selectors import Selectors, is_raised
 
 _MAX_SHOWN = 80
 _MAX_LISTED = 4
@@ -70,7 +70,7 @@ def _exceptions(wanted: Sequence[str], features: Features) -> Finding:
     reported = tuple(dict.fromkeys(filter(None, (error.exception_type, *error.exception_chain))))
     for name in wanted:
         for one in reported:
-            if name in class_names((one,)):
+            if is_raised((name,), class_names((one,))):
                 other = "" if one == name else f", here called {_quoted([one])}"
                 return Finding("exceptionType", True, f"{_quoted([name])} was raised{other}")
     raised = f"raised: {_quoted(reported)}" if reported else "no exception is named"

@@ -30,7 +30,7 @@ class Selectors:
                 return False
         if self.error_code is not None and self.error_code not in features.error_codes:
             return False
-        if self.exception_types and not _raised(self.exception_types, features.exception_names):
+        if self.exception_types and not is_raised(self.exception_types, features.exception_names):
             return False
         if self.body_contains:
             text = features.text
@@ -57,7 +57,8 @@ def _exception_anchor(name: str) -> Anchor:
     return Anchor(AnchorKind.EXCEPTION, name)
 
 
-def _raised(wanted: tuple[str, ...], names: frozenset[str]) -> bool:
+def is_raised(wanted: tuple[str, ...], names: frozenset[str]) -> bool:
+    """Whether exceptions that are known by `names` are of one of the types."""
     if not names.isdisjoint(wanted):
         return True
     return any(one.startswith("*.") and any(name.endswith(one[1:]) for name in names) for one in wanted)

@@ -104,7 +104,7 @@ def test_list_of_a_directory_shows_order_layers_replacements_trials_and_what_is_
         "acme/_tenant/_vance/agrajag/error-patterns.yaml",
     ]
     assert any(line.rstrip().endswith("before http-5xx") for line in lines)
-    assert next(line for line in lines if line.startswith("rejected: ")).endswith("errorCode")
+    assert next(line for line in lines if line.startswith("rejected: ")).endswith("any, all, not")
     assert any(line.startswith("rule packs, ") for line in lines)
     tree = json.loads(agrajag("rules", "list", *where, "--json").stdout)
     assert int(teapot.split()[0]) == [one["rule"]["id"] for one in tree["rules"]].index("teapot") + 1
