@@ -1,6 +1,8 @@
 """What the probes of one run show, and which verdicts they contradict; words count for nothing here.
 
-Which of them are evidence at all, and of what, is for `core.probe_failures` to say.
+An answer may come from any engine, and from anybody who can write to its topic: so what is written goes by these facts
+alone, whatever the engine has made of them before (ours: `diagnosis.proof`, by the words of the tool as well). Which
+probes are evidence at all, and of what, is for `core.probe_failures` to say.
 """
 
 from collections.abc import Collection

@@ -13,13 +13,13 @@ from typing import NamedTuple
 from agrajag.core.cooldown import BACKOFFS
 from agrajag.core.recheck import USER_REQUEST
 from agrajag.core.retry_after import wait_from_header
-from agrajag.diagnosis.findings import findings
 from agrajag.diagnosis.hints import Advice, hint
 from agrajag.diagnosis.patterns import intermittent_recovery, is_flapping, outage_recovery
 from agrajag.diagnosis.planner import Refusals
 from agrajag.diagnosis.probe import ProbeOutcome
 from agrajag.diagnosis.proof import concerns_all, is_only_slow, is_several, is_shared_credential_refused
 from agrajag.diagnosis.signs import AMBIGUOUS, TECHNICAL, Sign, reported_sign
+from agrajag.diagnosis.signs_seen import signs_seen
 from agrajag.diagnosis.snapshot import Snapshot
 from agrajag.model.enums import Classification, CredentialKind, Scope, Transport
 from agrajag.model.jobs import CooldownAdjustment, Diagnosis
@@ -58,7 +58,7 @@ class _Case:
         self.outcomes = outcomes
         self.refusals = refusals
         self.now = now
-        self.found = findings(outcomes, reported_sign(snapshot.job))
+        self.found = signs_seen(outcomes, reported_sign(snapshot.job))
 
     def decided(self) -> Diagnosis:
         found = self.found

@@ -6,9 +6,9 @@ alone: a tool that flaps is told from a broken one by asking twice.
 
 from collections.abc import Mapping, Sequence
 
-from agrajag.diagnosis.findings import Findings, findings
 from agrajag.diagnosis.probe import ProbeOutcome, ProbeRefusal
 from agrajag.diagnosis.signs import AMBIGUOUS, TECHNICAL, reported_sign
+from agrajag.diagnosis.signs_seen import SignsSeen, signs_seen
 from agrajag.diagnosis.snapshot import Snapshot
 from agrajag.model.enums import ProbeIdentity
 
@@ -32,10 +32,10 @@ def next_probe(
         return ProbeIdentity.SYSTEM
     if len(outcomes) > len({outcome.identity for outcome in outcomes}):
         return None
-    return _doubtful(findings(outcomes, reported_sign(snapshot.job)))
+    return _doubtful(signs_seen(outcomes, reported_sign(snapshot.job)))
 
 
-def _doubtful(found: Findings) -> ProbeIdentity | None:
+def _doubtful(found: SignsSeen) -> ProbeIdentity | None:
     """Whose failure has to be seen twice."""
     if found.user.only_fails and found.system.only_works:
         return ProbeIdentity.USER if found.user.fails[0] in _DOUBTFUL else None

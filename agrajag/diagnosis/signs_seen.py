@@ -1,4 +1,4 @@
-"""Puts the probes of a run in order: what each identity met, what counts as evidence, and what agrees.
+"""What the probes of a run are signs of: what each identity met, what counts as evidence, and what agrees.
 
 Which of them are evidence is said once, in `core.probe_failures`. A failure with a model's own input is none either: it
 may be the input's.
@@ -43,7 +43,7 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class Findings:
+class SignsSeen:
     """All evidence of a run, and the sign of the error that was reported (None: nobody reported one)."""
 
     user: Seen
@@ -75,10 +75,10 @@ class Findings:
         return None
 
 
-def findings(outcomes: Sequence[ProbeOutcome], reported: Sign | None) -> Findings:
-    """The evidence in these outcomes."""
+def signs_seen(outcomes: Sequence[ProbeOutcome], reported: Sign | None) -> SignsSeen:
+    """What is evidence in these outcomes, by its signs."""
     telling = [one for one in evidence_in(outcomes) if one.success or not one.own_sample]
-    return Findings(_seen(telling, ProbeIdentity.USER), _seen(telling, ProbeIdentity.SYSTEM), reported)
+    return SignsSeen(_seen(telling, ProbeIdentity.USER), _seen(telling, ProbeIdentity.SYSTEM), reported)
 
 
 def _seen(outcomes: Sequence[ProbeOutcome], identity: ProbeIdentity) -> Seen:
