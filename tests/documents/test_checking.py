@@ -45,7 +45,7 @@ _BILLION = "\n".join(
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        (_mistake(match={"bodyRegex": "5[0-9]+"}), "rule 'bad': match.bodyMatches: unknown selector"),
+        (_mistake(match={"bodyRegex": "5[0-9]+"}), "rule 'bad': match.bodyRegex: unknown selector"),
         (_mistake(match={"httpStatus": "5.."}), "rule 'bad': match.httpStatus: '5..' is no HTTP status"),
         (_mistake(classification="WORKING"), "rule 'bad': classification: an error never shows"),
         (_mistake(cooldown="5 minutes"), "rule 'bad': cooldown: '5 minutes' is no positive"),
