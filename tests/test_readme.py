@@ -1,4 +1,4 @@
-"""The README is true: its tables are those of the code."""
+"""The README is true, and shows the way: its tables are those of the code, its links lead somewhere."""
 
 import re
 from pathlib import Path
@@ -63,6 +63,16 @@ def test_every_benchmark_goal_stands_in_the_readme(readme: str) -> None:
             readme,
             re.MULTILINE,
         )
+
+
+def test_the_table_of_where_to_read_leads_to_every_section(readme: str) -> None:
+    prose = re.sub(r"^```.*?^```$", "", readme, flags=re.MULTILINE | re.DOTALL)
+    headings = re.findall(r"^#{2,3} (.+)$", prose, re.MULTILINE)
+    anchors = {re.sub(r"[^a-z0-9 -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    assert len(anchors) == len(headings)
+    table = prose.partition("\n## Where to read\n")[2].partition("\n## ")[0]
+    assert set(re.findall(r"\]\(#([^)]+)\)", table)) == anchors - {"where-to-read"}
+    assert set(re.findall(r"\]\(#([^)]+)\)", prose)) <= anchors
 
 
 def test_nothing_in_the_readme_is_still_to_be_filled_in(readme: str) -> None:
