@@ -74,10 +74,10 @@ def version() -> None:
     typer.echo(__version__)
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """The entry point of the program: `arguments`, or those of the process. Always ends in SystemExit."""
+def main(arguments: Sequence[str] | None = None, program: typer.Typer = app) -> None:
+    """Run the program with `arguments`, or those of the process. Always ends in SystemExit."""
     try:
-        app(args=arguments)
+        program(args=arguments)
     except AgrajagError as error:
         for problem in error.problems if isinstance(error, ConfigError) else (str(error),):
             tell(problem)
