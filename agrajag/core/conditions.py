@@ -69,8 +69,9 @@ class Condition(ABC):
         return self == other
 
     def lint_keys(self) -> tuple[Hashable, ...]:
-        """Keys such that whatever this one covers has each of its own among them."""
-        return (self,)
+        """Keys among which whatever this one covers has each of its own; none where it may follow from something else
+        than a condition of its kind."""
+        return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +105,9 @@ class StatusIs(_Values):
 
     def shown(self, features: Features) -> str:
         return f"HTTP status {features.http_status}" if features.http_status else "no HTTP status"
+
+    def lint_keys(self) -> tuple[Hashable, ...]:
+        return ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,5 @@
 """What an error must show for a rule to match: the specification's selectors, the others, and how they combine."""
 
-from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -85,9 +84,6 @@ class AnyOf(Condition):
         found = [branch.anchors() for branch in self.branches]
         return tuple(anchor for anchors in found for anchor in anchors) if all(found) else ()
 
-    def lint_keys(self) -> tuple[Hashable, ...]:
-        return ()
-
 
 @dataclass(frozen=True, slots=True)
 class AllOf(Condition):
@@ -109,9 +105,6 @@ class AllOf(Condition):
     def anchors(self) -> tuple[Anchor, ...]:
         found = filter(None, (branch.anchors() for branch in self.branches))
         return min(found, key=lambda anchors: max(anchor.kind for anchor in anchors), default=())
-
-    def lint_keys(self) -> tuple[Hashable, ...]:
-        return ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,15 +7,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agrajag.core.exceptions import JAVA_EQUIVALENTS
+from agrajag.core.conditions import ErrorCodes, Family, NoSuccess
+from agrajag.core.conflicts import conflict_in
 from agrajag.core.features import Features
-from agrajag.core.lint import covers, hidden_rules, lint
+from agrajag.core.hiding import covers, hidden_rules
+from agrajag.core.lint import lint, never_matched
 from agrajag.core.match import RuleSet
+from agrajag.core.rule_parsing import parse_layer
 from agrajag.core.rules import Layer, Rule, Selectors
 from agrajag.documents.rule_files import bundled_layer
 from agrajag.model.enums import Classification, HealthAction
 from agrajag.model.events import ToolCallError
 from tests.builders import a_rule, an_error
+from tests.core.rule_language import EVENTS, SELECTORS
 
 _FALLBACK = a_rule("fallback")
 _WIDE = a_rule("wide", http_statuses=(500, 599))
@@ -119,6 +123,8 @@ def test_a_fallback_that_no_longer_matches_everything_is_told() -> None:
         ({"exception_types": ("ConnectException",)}, {"exception_types": ("java.net.ConnectException",)}, False),
         ({"exception_types": ("java.net.SocketTimeoutException",)}, {"exception_types": ("TimeoutError",)}, False),
         ({"error_code": "a"}, {"error_code": "b"}, False),
+        ({"exception_types": ("*.net.ConnectException",)}, {"exception_types": ("java.net.ConnectException",)}, True),
+        ({"exception_types": ("ConnectException",)}, {"exception_types": ("*.net.ConnectException",)}, False),
     ],
 )  # fmt: skip
 def test_one_rule_covers_another_only_where_that_is_certain(
@@ -127,30 +133,8 @@ def test_one_rule_covers_another_only_where_that_is_certain(
     assert covers(Selectors(**wide), Selectors(**narrow)) is certain
 
 
-_CLASSES = [
-    "x.A", "A", "builtins.A", "httpx.ConnectError", "ConnectError", "ConnectException", "TimeoutError",
-    *JAVA_EQUIVALENTS,
-]  # fmt: skip
-_WORDS = ["a", "ab", "abc", "c"]
-_STATUSES = st.sampled_from([(400, 400), (400, 499), (400, 599), (503, 503)])
-_SELECTORS = st.builds(
-    Selectors,
-    http_statuses=st.none() | _STATUSES,
-    exception_types=st.lists(st.sampled_from(_CLASSES), max_size=2).map(tuple),
-    body_contains=st.lists(st.sampled_from(_WORDS), max_size=2).map(tuple),
-    error_code=st.none() | st.sampled_from(["42", "x"]),
-)
-_ERRORS = st.builds(
-    an_error,
-    http_status=st.none() | st.sampled_from([400, 401, 503]),
-    exception_type=st.none() | st.sampled_from([*_CLASSES, "other.TimeoutError", "ECONNREFUSED"]),
-    body=st.none() | st.sampled_from([*_WORDS, "b"]),
-    error_code=st.none() | st.sampled_from(["42", "x"]),
-)
-
-
 @settings(max_examples=200)
-@given(st.lists(_SELECTORS, min_size=2, max_size=8), st.lists(_ERRORS, min_size=1, max_size=5))
+@given(st.lists(SELECTORS, min_size=2, max_size=8), st.lists(EVENTS, min_size=1, max_size=5))
 def test_whatever_the_narrower_matches_the_wider_always_matches_too(
     selectors: list[Selectors], events: list[ToolCallError]
 ) -> None:
@@ -162,7 +146,15 @@ def test_whatever_the_narrower_matches_the_wider_always_matches_too(
                     assert wide_matches
 
 
-@given(st.lists(_SELECTORS, max_size=15))
+@given(SELECTORS, st.lists(EVENTS, min_size=1, max_size=5))
+def test_nothing_ever_matches_selectors_that_are_told_to_exclude_each_other(
+    match: Selectors, events: list[ToolCallError]
+) -> None:
+    if conflict_in(match) is not None:
+        assert not any(match.hold(Features(event)) for event in events)
+
+
+@given(st.lists(SELECTORS, max_size=15))
 def test_the_hidden_rules_are_always_those_that_a_plain_comparison_of_all_pairs_finds(
     selectors: list[Selectors],
 ) -> None:
@@ -190,8 +182,11 @@ def _many(**selectors: Any) -> list[Rule]:
         _many(error_code=lambda n: f"code-{n}", body_contains=lambda _: ("error",)),
         _many(exception_types=lambda n: (f"x.Error{n}",), http_statuses=lambda _: (500, 599)),
         _many(http_statuses=lambda n: (100 + n % 500, 100 + n % 500)),
+        _many(
+            conditions=lambda n: (Family((f"family-{n}",)), ErrorCodes((f"code-{n}", "limit")), NoSuccess())
+        ),
     ],
-    ids=["texts", "codes", "exceptions", "statuses"],
+    ids=["texts", "codes", "exceptions", "statuses", "conditions"],
 )
 def test_ten_thousand_rules_are_compared_in_seconds(rules: list[Rule]) -> None:
     started = time.process_time()
@@ -205,3 +200,96 @@ def test_where_too_many_rules_are_alike_it_is_told_that_not_all_were_compared() 
     warnings = lint([Layer("many", (*alike, _FALLBACK))])
     assert time.process_time() - started < 5
     assert "not all of them were compared" in warnings[-1].reason
+
+
+def _matching(**match: Any) -> Rule:
+    layer = parse_layer(
+        {"patterns": [{"id": "x", "match": match, "signature": "x", "classification": "UNCLEAR"}]},
+        "rules.yaml",
+    )
+    assert layer.problems == ()
+    return layer.rules[0]
+
+
+_CERTAIN: list[tuple[dict[str, Any], dict[str, Any]]] = [
+    ({"errorCodes": ["a", "b"]}, {"errorCodes": ["b"], "httpStatus": 400}),
+    ({"errorCodes": {"in": ["a"], "at": ["code", "error"]}}, {"errorCodes": {"in": ["a"], "at": ["error"]}}),
+    ({"rpcCode": [1, 2]}, {"rpcCode": 2}),
+    ({"family": ["slack", "git*"]}, {"family": "git*"}),
+    ({"headers": {"a": "present"}}, {"headers": {"a": "x"}}),
+    ({"headers": {"a": {"contains": "x"}}}, {"headers": {"a": {"contains": "xy"}}}),
+    ({"httpStatus": [401, 403]}, {"httpStatus": 403, "bodyContains": ["x"]}),
+    ({"httpStatusRange": [400, 499]}, {"httpStatus": [401, 403]}),
+    ({"successBody": False}, {"httpStatus": 500}),
+    ({"any": [{"httpStatus": 401}, {"bodyContains": ["x"]}]}, {"bodyContains": ["xx"]}),
+    ({"bodyContains": ["x"]}, {"all": [{"bodyContains": ["xx"]}, {"httpStatus": 400}]}),
+    ({"not": {"httpStatus": 401}}, {"not": {"httpStatusRange": [400, 499]}}),
+]
+
+
+@pytest.mark.parametrize(("wide", "narrow"), _CERTAIN)
+def test_a_rule_of_the_whole_language_is_hidden_by_a_wider_one_and_not_the_other_way_round(
+    wide: dict[str, Any], narrow: dict[str, Any]
+) -> None:
+    first, second = _matching(**wide), _matching(**narrow)
+    assert list(hidden_rules([first, second]).by) == [id(second)]
+    assert hidden_rules([second, first]).by == {}
+
+
+@pytest.mark.parametrize(
+    ("match", "told"),
+    [
+        ({"httpStatus": [401], "httpStatusRange": [500, 599]}, "its statuses exclude each other"),
+        ({"httpStatus": 401, "all": [{"httpStatus": 403}]}, "its statuses exclude each other"),
+        ({"httpStatus": 200, "successBody": False}, "a status of success without"),
+        ({"httpStatus": 403, "not": {"httpStatusRange": [400, 499]}}, "what it must not fit"),
+        ({"httpStatus": 403, "any": [{"httpStatus": 401}, {"httpStatus": 402}]}, "none of its `any`"),
+        ({"transport": "http", "all": [{"transport": "mcp"}]}, "selectors transport exclude each other"),
+        ({"headers": {"a": "absent"}, "all": [{"headers": {"a": "x"}}]}, "selectors headers exclude each other"),
+        ({"headers": {"a": "y"}, "all": [{"headers": {"a": {"contains": "x"}}}]}, "headers exclude each other"),
+    ],
+)  # fmt: skip
+def test_selectors_that_exclude_each_other_are_told(match: dict[str, Any], told: str) -> None:
+    (warning,) = _warnings([_matching(**match), _FALLBACK])
+    assert warning.startswith("layer-0: rule 'x': match: can never match: ")
+    assert told in warning
+
+
+@pytest.mark.parametrize(
+    "match",
+    [
+        {"httpStatus": 403, "not": {"bodyContains": ["rate limit"]}},
+        {"httpStatus": 403, "any": [{"httpStatus": 401}, {"bodyContains": ["x y z"]}]},
+        {"headers": {"a": "present"}, "all": [{"headers": {"a": "x"}}]},
+        {"bodyMatches": ["try again in [0-9]+ seconds"]},
+        {"not": {"bodyMatches": ["[a-z]"]}, "family": "x"},
+    ],
+)
+def test_selectors_that_may_fit_together_give_no_warning(match: dict[str, Any]) -> None:
+    assert _warnings([_matching(**match), _FALLBACK]) == []
+
+
+@pytest.mark.parametrize(
+    ("match", "field"),
+    [
+        ({"bodyMatches": ["[a-z]+"]}, "match.bodyMatches"),
+        ({"family": "x", "any": [{"bodyMatches": ["no", ".."]}]}, "match.bodyMatches"),
+        ({"bodyContains": ["e"]}, "match.bodyContains"),
+    ],
+)
+def test_a_text_or_pattern_that_stands_in_almost_every_error_is_told(
+    match: dict[str, Any], field: str
+) -> None:
+    (warning,) = _warnings([_matching(**match), _FALLBACK])
+    assert warning.startswith(f"layer-0: rule 'x': {field}: ")
+
+
+def test_rules_that_fit_no_error_of_a_corpus_are_told_in_their_order() -> None:
+    rules = [
+        a_rule("b", body_contains=("b",)),
+        a_rule("a", body_contains=("a",)),
+        a_rule("c", error_code="c"),
+        _FALLBACK,
+    ]
+    assert never_matched(rules, [an_error(body="xbx"), an_error(body="y")]) == (rules[1], rules[2])
+    assert never_matched(rules, []) == tuple(rules)
