@@ -5,8 +5,10 @@ Only what is certain counts; a rule may be impossible for reasons that are not l
 
 from itertools import combinations
 
-from agrajag.core.conditions import Condition, CredentialIs, HeaderIs, NoSuccess, TargetIs, TransportIs
+from agrajag.core.call_conditions import CredentialIs, TargetIs, TransportIs
+from agrajag.core.condition import Condition
 from agrajag.core.hiding import SUCCESS, conjuncts, covers, statuses_left
+from agrajag.core.response_conditions import HeaderIs, NoSuccess
 from agrajag.core.selectors import AnyOf, NotThese, Selectors
 
 _ONE_OF = (TransportIs, CredentialIs, TargetIs)

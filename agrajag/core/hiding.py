@@ -10,8 +10,9 @@ from typing import Any, NamedTuple, TypeAlias
 
 import ahocorasick
 
-from agrajag.core.conditions import Condition, NoSuccess, StatusIs
+from agrajag.core.condition import Condition
 from agrajag.core.exceptions import JAVA_EQUIVALENTS, class_names
+from agrajag.core.response_conditions import NoSuccess, StatusIs
 from agrajag.core.rules import Rule
 from agrajag.core.selectors import AllOf, AnyOf, NotThese, Selectors, is_raised
 

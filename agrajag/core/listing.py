@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter
 
-from agrajag.core.conditions import Condition, HeaderIs, StatusIs
+from agrajag.core.condition import Condition
 from agrajag.core.match import RuleSet
+from agrajag.core.response_conditions import HeaderIs, StatusIs
 from agrajag.core.rules import Layer, Rule
 from agrajag.core.selectors import AllOf, AnyOf, NotThese, Selectors
 from agrajag.core.waits import Wait

@@ -13,9 +13,10 @@ from typing import Any
 
 import ahocorasick
 
-from agrajag.core.conditions import AnchorKind, StatusIs
+from agrajag.core.condition import AnchorKind
 from agrajag.core.features import Features
 from agrajag.core.json_paths import Path, PathTree
+from agrajag.core.response_conditions import StatusIs
 from agrajag.core.rules import Rule, merge
 from agrajag.core.selectors import Selectors
 

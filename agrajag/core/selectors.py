@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from agrajag.core.conditions import Anchor, AnchorKind, Condition
+from agrajag.core.condition import Anchor, AnchorKind, Condition
 from agrajag.core.features import Features
 
 

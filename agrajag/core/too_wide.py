@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from agrajag.core.conditions import BodyMatches
+from agrajag.core.response_conditions import BodyMatches
 from agrajag.core.selectors import AllOf, AnyOf, Selectors
 
 ORDINARY = (

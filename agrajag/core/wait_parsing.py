@@ -8,9 +8,9 @@ from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from agrajag.core.checked_values import Rejected, name, word
+from agrajag.core.condition_parsing import pattern
 from agrajag.core.durations import parse_iso_duration
 from agrajag.core.json_paths import parse_path
-from agrajag.core.match_parsing import pattern
 from agrajag.core.retry_after import WaitUnit
 from agrajag.core.rules import Rule
 from agrajag.core.shown import field_name, shown

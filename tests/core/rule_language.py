@@ -8,24 +8,12 @@ from typing import Any
 from hypothesis import strategies as st
 
 from agrajag.core.body_patterns import BodyPattern
-from agrajag.core.conditions import (
-    BodyMatches,
-    Condition,
-    CredentialIs,
-    ErrorCodes,
-    Family,
-    GrpcStatus,
-    HeaderIs,
-    NoSuccess,
-    RpcCode,
-    SqlState,
-    StatusIs,
-    TargetIs,
-    ToolName,
-    TransportIs,
-)
+from agrajag.core.call_conditions import CredentialIs, Family, TargetIs, ToolName, TransportIs
+from agrajag.core.code_conditions import ErrorCodes, GrpcStatus, RpcCode, SqlState
+from agrajag.core.condition import Condition
 from agrajag.core.features import Features
 from agrajag.core.json_paths import parse_path
+from agrajag.core.response_conditions import BodyMatches, HeaderIs, NoSuccess, StatusIs
 from agrajag.core.selectors import AllOf, AnyOf, NotThese, Selectors
 from agrajag.model.enums import CallTargetKind, CredentialKind, Transport
 from tests.builders import an_error

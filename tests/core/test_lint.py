@@ -7,12 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agrajag.core.conditions import ErrorCodes, Family, NoSuccess
+from agrajag.core.call_conditions import Family
+from agrajag.core.code_conditions import ErrorCodes
 from agrajag.core.conflicts import conflict_in
 from agrajag.core.features import Features
 from agrajag.core.hiding import covers, hidden_rules
 from agrajag.core.lint import lint, never_matched
 from agrajag.core.match import RuleSet
+from agrajag.core.response_conditions import NoSuccess
 from agrajag.core.rule_parsing import parse_layer
 from agrajag.core.rules import Layer, Rule, Selectors
 from agrajag.documents.rule_files import bundled_layer
