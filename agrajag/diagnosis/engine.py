@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 import structlog
 
 from agrajag.diagnosis.model_run import ModelBounds, ask, model_budgets
-from agrajag.diagnosis.probe import HealthReading, Prober
+from agrajag.diagnosis.probe import Prober
 from agrajag.diagnosis.probe_book import ProbeBook, ProbeBounds
 from agrajag.diagnosis.probe_tools import PROBE_AS_SYSTEM, PROBE_AS_USER, probe_tools
 from agrajag.diagnosis.proof import TO_BE_PROVEN, is_carried, uncarried
@@ -29,6 +29,7 @@ from agrajag.model.keys import tool_key
 from agrajag.model.processes import RunUsage
 from agrajag.model.wire_model import MAX_NOTE
 from agrajag.service.engine import Role, ServiceRun
+from agrajag.service.health_reading import HealthReading
 from agrajag.service.params import max_iterations, max_probes
 from agrajag.service.tools import ToolRegistry, ToolSpec
 from agrajag.wire.topics import Topic

@@ -7,7 +7,6 @@ from enum import StrEnum
 from typing import Any, Protocol
 
 from agrajag.model.enums import ProbeIdentity
-from agrajag.service.health_reading import HealthReading as HealthReading
 
 MAX_RAW_RESPONSE = 2_000
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from agrajag.core.cooldown import is_active
-from agrajag.diagnosis.probe import HealthReading
 from agrajag.model.health import Cooldown, HistoryEntry, LastDiagnosis, ToolHealth
 from agrajag.model.jobs import DiagnosisJob
+from agrajag.service.health_reading import HealthReading
 
 HISTORY_CONTEXT_LIMIT = 6
 MAX_HISTORY_NOTE = 120

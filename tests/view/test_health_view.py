@@ -7,13 +7,13 @@ from contextlib import asynccontextmanager, suppress
 import pytest
 from aiokafka import AIOKafkaProducer
 
-from agrajag.diagnosis.probe import HealthReading
 from agrajag.embedded import EmbeddedKafka
 from agrajag.errors import PermanentError, TransientError
 from agrajag.metrics import VIEW_RECORDS, VIEW_SKIPPED
 from agrajag.model.enums import Scope, Status
 from agrajag.model.health import ToolHealth
 from agrajag.model.keys import health_key
+from agrajag.service.health_reading import HealthReading
 from agrajag.view import HealthView
 from agrajag.wire.clients import KafkaConnection, admin_client
 from agrajag.wire.outputs import Output
