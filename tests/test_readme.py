@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from agrajag.cli.app import app
 from agrajag.documents.rule_files import bundled_rules
 from agrajag.metrics import REGISTRY
 from agrajag.settings import settings_table
+from agrajag.wire.topics import TOPICS
 from tests.bench.__main__ import GOALS
 from tests.packs.readme import table
 
@@ -73,6 +75,21 @@ def test_the_table_of_where_to_read_leads_to_every_section(readme: str) -> None:
     table = prose.partition("\n## Where to read\n")[2].partition("\n## ")[0]
     assert set(re.findall(r"\]\(#([^)]+)\)", table)) == anchors - {"where-to-read"}
     assert set(re.findall(r"\]\(#([^)]+)\)", prose)) <= anchors
+
+
+def test_every_topic_stands_in_the_readme_with_its_key(readme: str) -> None:
+    section = readme.partition("\n## Topics and records\n")[2]
+    rows = re.findall(r"^\| `agrajag\.([a-z-]+)\.v1` \| `?([^ ].*?)`? \|", section, re.MULTILINE)
+    told = {name: key.replace("\\|", "|") for name, key in rows}
+    assert told == {spec.topic.value: spec.key for spec in TOPICS}
+
+
+def test_every_command_stands_in_the_readme(readme: str) -> None:
+    commands = {group.name for group in app.registered_groups}
+    commands |= {one.name or getattr(one.callback, "__name__", None) for one in app.registered_commands}
+    named = set(re.findall(r"(?:^|`)agrajag ([a-z]+)", readme, re.MULTILINE))
+    assert commands - named == {"version"}
+    assert named <= commands
 
 
 def test_nothing_in_the_readme_is_still_to_be_filled_in(readme: str) -> None:
