@@ -18,7 +18,7 @@ _TOO_DEEP = "…"
 
 T = TypeVar("T")
 
-_LEVELS = {
+LEVEL_NAMES = {
     **dict.fromkeys(("trace", "debug", "fine", "finer", "finest", "verbose", "dbug", "d"), LogLevel.DEBUG),
     **dict.fromkeys(("info", "information", "informational", "notice", "config", "log", "i"), LogLevel.INFO),
     **dict.fromkeys(("warn", "warning", "w"), LogLevel.WARN),
@@ -154,7 +154,7 @@ def instant(value: Any, zone: tzinfo) -> datetime | None:
 def level_of(value: Any) -> LogLevel | None:
     """The level that a value means: a name, or a number of syslog (0 to 7) or of bunyan and pino (10 to 60)."""
     if isinstance(value, str):
-        known = _LEVELS.get(value.strip().lower())
+        known = LEVEL_NAMES.get(value.strip().lower())
         number = _number(value) if known is None else None
         return known if number is None else level_of(number)
     if isinstance(value, bool) or not isinstance(value, int | float):
