@@ -5,7 +5,9 @@ compressed all the same could unfold to any size, and is not read.
 """
 
 import re
+import ssl
 from collections.abc import AsyncIterator
+from functools import cache
 
 import httpx2
 
@@ -19,11 +21,19 @@ _SENT_HEADERS = re.compile(
 )
 
 
+@cache
+def _trusted() -> ssl.SSLContext:
+    """Read once for all models of a process: parsing every authority takes a good part of a second."""
+    return httpx2.create_ssl_context(trust_env=False)
+
+
 class BoundedTransport(httpx2.AsyncHTTPTransport):
     """HTTP without retries, redirects or settings from the environment; an answer has at most `max_bytes`."""
 
     def __init__(self, max_bytes: int) -> None:
-        super().__init__(trust_env=False, limits=httpx2.Limits(max_keepalive_connections=100))
+        super().__init__(
+            verify=_trusted(), trust_env=False, limits=httpx2.Limits(max_keepalive_connections=100)
+        )
         self._max_bytes = max_bytes
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:

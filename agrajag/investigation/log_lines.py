@@ -13,12 +13,12 @@ import orjson
 from agrajag.investigation.requests import LogLevel
 
 MAX_SERVICE = 120
-MAX_DEPTH = 8
-_TOO_DEEP = "…"
+MAX_FIELDS = 50
+_MAX_NAME = 4_096  # where it is shown, far less; a secret in it is recognised by less than that
 
 T = TypeVar("T")
 
-_LEVELS = {
+LEVEL_NAMES = {
     **dict.fromkeys(("trace", "debug", "fine", "finer", "finest", "verbose", "dbug", "d"), LogLevel.DEBUG),
     **dict.fromkeys(("info", "information", "informational", "notice", "config", "log", "i"), LogLevel.INFO),
     **dict.fromkeys(("warn", "warning", "w"), LogLevel.WARN),
@@ -75,14 +75,14 @@ class LogLine:
     fields: dict[str, Any]
 
     def as_item(self) -> dict[str, Any]:
-        """The line as evidence: {time, level, service, message} and, where there are more, {fields}."""
+        """The line as evidence: {time, level, service, message} and, where there are more, {fields}, which are flat."""
         item: dict[str, Any] = {
             "time": self.at.isoformat().replace("+00:00", "Z"),
             "level": None if self.level is None else self.level.value,
             "service": self.service,
             "message": self.message,
         }
-        return {**item, "fields": _shallow(self.fields)} if self.fields else item
+        return {**item, "fields": _flat(self.fields)} if self.fields else item
 
     def texts(self) -> Iterator[str]:
         """Everything that the line says, however deep: its message first, then the values of its fields."""
@@ -154,7 +154,7 @@ def instant(value: Any, zone: tzinfo) -> datetime | None:
 def level_of(value: Any) -> LogLevel | None:
     """The level that a value means: a name, or a number of syslog (0 to 7) or of bunyan and pino (10 to 60)."""
     if isinstance(value, str):
-        known = _LEVELS.get(value.strip().lower())
+        known = LEVEL_NAMES.get(value.strip().lower())
         number = _number(value) if known is None else None
         return known if number is None else level_of(number)
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -179,18 +179,31 @@ def service_of(value: Any) -> str | None:
 def _said(value: Any) -> str | None:
     if isinstance(value, str):
         return value
-    return None if value is None else orjson.dumps(_shallow(value)).decode()
+    if value is None:
+        return None
+    return orjson.dumps(_flat(value) if isinstance(value, dict | list) else value).decode()
 
 
-def _shallow(value: Any, depth: int = 0) -> Any:
-    """The value without what stands deeper than anybody writes on purpose; others read it with less room for depth."""
-    if not isinstance(value, dict | list):
-        return value
-    if depth == MAX_DEPTH:
-        return _TOO_DEEP
-    if isinstance(value, dict):
-        return {name: _shallow(inner, depth + 1) for name, inner in value.items()}
-    return [_shallow(inner, depth + 1) for inner in value]
+def _flat(value: Mapping[str, Any] | list[Any]) -> dict[str, Any]:
+    """The single values in it, each with the names that lead there, joined by dots; the first MAX_FIELDS of them.
+
+    Whoever reads it has less room for depth than a line may have.
+    """
+    found: dict[str, Any] = {}
+    waiting = _named("", value)
+    while waiting and len(found) < MAX_FIELDS:
+        name, inner = waiting.pop()
+        if isinstance(inner, dict | list) and inner:
+            waiting += _named(f"{name}.", inner)
+        else:
+            found[name] = inner
+    return found
+
+
+def _named(prefix: str, value: Mapping[str, Any] | list[Any]) -> list[tuple[str, Any]]:
+    """What is in it, the first last."""
+    inner = value.items() if isinstance(value, Mapping) else enumerate(value)
+    return [(f"{prefix}{name}"[:_MAX_NAME], one) for name, one in inner][::-1]
 
 
 def _number(text: str) -> float | None:

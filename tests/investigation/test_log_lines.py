@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agrajag.investigation.log_lines import LogFields, dated, instant, level_of, read_record
+from agrajag.investigation.log_lines import MAX_FIELDS, LogFields, dated, instant, level_of, read_record
 from agrajag.investigation.requests import LogLevel
 
 NAMES = LogFields()
@@ -86,7 +86,7 @@ def test_a_line_says_when_how_bad_whose_and_what_and_keeps_the_rest() -> None:
         "level": "WARN",
         "service": "orders",
         "message": "slow",
-        "fields": {"ms": 9, "user": {"id": 7}},
+        "fields": {"ms": 9, "user.id": 7},
     }
 
 
@@ -95,7 +95,7 @@ def test_the_first_field_that_says_it_counts_and_a_dot_leads_into_an_object() ->
 
     found = item(raw)
 
-    assert (found["level"], found["service"], found["message"]) == ("ERROR", "pay", '{"a":[1]}')
+    assert (found["level"], found["service"], found["message"]) == ("ERROR", "pay", '{"a.0":1}')
 
 
 def test_fields_can_be_named() -> None:
@@ -154,8 +154,23 @@ def test_all_texts_of_a_line_are_told_however_deep_they_stand() -> None:
 
 
 @pytest.mark.parametrize("raw", [DEEP, DEEP.replace(b'"msg":"top","a"', b'"msg"')])
-def test_what_stands_too_deep_is_cut_off_in_evidence(raw: bytes) -> None:
-    found = item(raw)
+def test_what_stands_deep_is_evidence_by_the_names_that_lead_there(raw: bytes) -> None:
+    written = orjson.dumps(item(raw)).decode().replace("\\", "")
 
-    assert "…" in orjson.dumps(found).decode()
-    assert len(orjson.dumps(found)) < 300
+    assert 'a.a.a.a.0":"deep"' in written
+    assert 'a.a.a.a.1":502' in written
+
+
+def test_the_first_fields_of_a_line_are_evidence_and_empty_ones_are_values() -> None:
+    many = {
+        "ts": 1,
+        "error": {"code": 7, "causes": [{"at": "db"}, {}], "none": []},
+        **{f"f{n}": n for n in range(99)},
+    }
+
+    found = item(orjson.dumps(many))["fields"]
+
+    assert list(found.items())[:5] == [
+        ("error.code", 7), ("error.causes.0.at", "db"), ("error.causes.1", {}), ("error.none", []), ("f0", 0)
+    ]  # fmt: skip
+    assert len(found) == MAX_FIELDS
