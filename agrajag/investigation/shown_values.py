@@ -31,7 +31,7 @@ def shown_value(value: object, limit: int) -> Shown:
         case None | bool():
             return Shown(value)
         case int() | float():
-            return _number(value)
+            return _number(value, limit)
         case str():
             return _text(value, limit)
         case datetime() | date() | time():
@@ -39,8 +39,8 @@ def shown_value(value: object, limit: int) -> Shown:
         case Decimal() | UUID() | timedelta():
             return _text(str(value), limit)
         case bytes() | bytearray() | memoryview():
-            return Shown(f"[{len(value)} bytes]", is_cut=True)
-    return Shown(f"[{type(value).__name__}]", is_cut=True)
+            return _told(f"{len(value)} bytes", limit)
+    return _told(type(value).__name__, limit)
 
 
 def named_value(name: str, value: object, limit: int) -> Shown:
@@ -71,11 +71,15 @@ def _text(text: str, limit: int) -> Shown:
     return Shown(shown, is_cut=shown.endswith(ELLIPSIS) and not text.endswith(ELLIPSIS))
 
 
-def _number(value: int | float) -> Shown:
+def _told(kind: str, limit: int) -> Shown:
+    return Shown(shown_text(f"[{kind}]", limit), is_cut=True)
+
+
+def _number(value: int | float, limit: int) -> Shown:
     if isinstance(value, float):
         return Shown(value if math.isfinite(value) else str(value))
     if not _SMALLEST <= value <= _LARGEST:
-        return Shown(f"[a number of {value.bit_length()} bits]", is_cut=True)
+        return _told(f"a number of {value.bit_length()} bits", limit)
     written = str(value)
     safe = redacted(written)  # the number of a card
     return Shown(value if safe == written else safe)
