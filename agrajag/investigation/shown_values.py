@@ -62,8 +62,18 @@ def shown_name(name: object, limit: int) -> str:
 
 
 def shown_text(text: str, limit: int) -> str:
-    """A text redacted, and cut to `limit` characters; a cut can leave what looks like a secret, and that goes too."""
-    return redacted_start(redacted_start(text, limit), limit)
+    """A text redacted, and cut to `limit` characters, neither within a marker nor so that a secret seems to be left."""
+    shown = _undivided(redacted_start(text, limit))
+    while (again := _undivided(redacted_start(shown, limit))) != shown:
+        shown = again  # each time less of the text is left that is no marker
+    return shown
+
+
+def _undivided(text: str) -> str:
+    for length in range(len(MARKER) - 1, 0, -1):
+        if text.endswith(MARKER[:length] + ELLIPSIS):
+            return text[: -length - 1] + ELLIPSIS
+    return text
 
 
 def _text(text: str, limit: int) -> Shown:

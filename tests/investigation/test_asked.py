@@ -1,6 +1,7 @@
 """What makes two requests the same, and what of one stands on record."""
 
 from datetime import UTC, datetime, timedelta, timezone
+from hashlib import sha256
 
 import pytest
 from hypothesis import given
@@ -20,6 +21,10 @@ def test_what_is_left_out_is_the_same_as_its_default_spelled_out() -> None:
     tool = ToolName.LOOKUP_KNOWLEDGE
     assert canonical(tool, short) == canonical(tool, long)
     assert input_hash(short) == input_hash(long)
+
+
+def test_the_hash_is_that_of_json_in_the_order_of_its_names_without_spaces() -> None:
+    assert input_hash(KnowledgeRequest(query="池")) == sha256('{"limit":5,"query":"池"}'.encode()).hexdigest()
 
 
 @given(hours=st.integers(-14, 14))

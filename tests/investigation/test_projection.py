@@ -7,7 +7,7 @@ from uuid import UUID
 
 import orjson
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agrajag.errors import PermanentError
@@ -86,6 +86,7 @@ def findings(draw: st.DrawFn) -> tuple[ToolName, Found]:
     return tool, Found(items, draw(scopes), truncated=bool(items) and draw(st.booleans()))
 
 
+@settings(max_examples=60)
 @given(finding=findings(), limit=st.integers(MIN_BYTES, 20_000))
 def test_an_observation_never_exceeds_its_limit_and_never_shows_nothing_of_what_was_found(
     finding: tuple[ToolName, Found], limit: int
@@ -103,6 +104,7 @@ def test_an_observation_never_exceeds_its_limit_and_never_shows_nothing_of_what_
         assert content["truncated"] >= found.truncated
 
 
+@settings(max_examples=60)
 @given(finding=findings(), limit=st.integers(MIN_BYTES, 20_000))
 def test_an_observation_holds_listed_fields_and_single_values_alone(
     finding: tuple[ToolName, Found], limit: int
@@ -118,6 +120,7 @@ def test_an_observation_holds_listed_fields_and_single_values_alone(
             assert not isinstance(value, str) or "\x00" not in value
 
 
+@settings(max_examples=60)
 @given(finding=findings(), limit=st.integers(MIN_BYTES, 20_000))
 def test_projecting_a_projection_changes_nothing(finding: tuple[ToolName, Found], limit: int) -> None:
     tool, found = finding
@@ -217,6 +220,12 @@ def test_of_an_item_that_is_too_large_the_longest_texts_are_cut_first() -> None:
     ]
     assert line["service"] == "checkout"
     assert line["message"].endswith("…")
+
+
+def test_a_cut_divides_no_marker() -> None:
+    told = {cell("x" * length + " pwd=hunter2 " + "y" * 1_000)[-12:] for length in range(970, 1_000)}
+    assert all("[" not in end or "[redacted]" in end for end in told)
+    assert any("[redacted]" in end for end in told)
 
 
 def test_columns_of_one_name_are_told_apart() -> None:
