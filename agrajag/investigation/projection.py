@@ -17,7 +17,6 @@ from agrajag.investigation.shown_values import (
     Shown,
     named_value,
     shown_name,
-    shown_text,
     shown_value,
 )
 
@@ -32,7 +31,7 @@ _KNOWLEDGE = {"document": 200, "heading": 200, "text": 4_000}
 _LOG_LINE = {"time": 40, "level": 16, "service": 120, "message": 2_000}
 _LOG_FIELD = 200
 _CELL = 1_000
-_CEILINGS = (4_000, 2_000, 1_000, 500, 250, 120, 60, 30, 16)
+_CEILINGS = (2_000, 1_000, 500, 250, 120, 60, 30, 16)
 """Where an item is too large, its texts are held below these, one after the other."""
 
 
@@ -54,14 +53,16 @@ class Projection(NamedTuple):
 
 
 class _Item(NamedTuple):
-    """An item with each value within its own bound; `fields` are those that a log line has beside the listed ones."""
+    """An item with each value within its own bound: under names of our list, and under names that its source gives."""
 
-    values: dict[str, Any]
+    listed: dict[str, Any]
+    named: dict[str, Any]
     is_cut: bool
-    fields: dict[str, Any] | None = None
 
     def joined(self) -> dict[str, Any]:
-        return {**self.values, "fields": {**self.fields}} if self.fields else {**self.values}
+        if self.listed and self.named:
+            return {**self.listed, "fields": {**self.named}}
+        return {**self.listed, **self.named}
 
 
 def project(tool: ToolName, found: Found, limit_bytes: int) -> Projection:
@@ -115,7 +116,7 @@ def _log_line(found: Mapping[str, Any]) -> _Item:
     if not isinstance(own, Mapping) or not own:
         return line
     fields = _named(own, _MAX_LOG_FIELDS, _LOG_FIELD)
-    return _Item(line.values, line.is_cut or fields.is_cut, fields.values)
+    return _Item(line.listed, fields.named, line.is_cut or fields.is_cut)
 
 
 def _row(found: Mapping[str, Any]) -> _Item:
@@ -138,7 +139,7 @@ def _listed(tool: ToolName, found: Mapping[str, Any], limits: Mapping[str, int])
     }
     if not shown:
         raise PermanentError(f"{tool}: an item without any of {', '.join(limits)}")
-    return _item(shown)
+    return _Item(_values(shown), {}, _is_cut(shown))
 
 
 def _named(found: Mapping[str, Any], most: int, limit: int) -> _Item:
@@ -146,8 +147,7 @@ def _named(found: Mapping[str, Any], most: int, limit: int) -> _Item:
     shown: dict[str, Shown] = {}
     for name, value in list(found.items())[:most]:
         shown[_distinct(shown_name(name, _MAX_NAME), shown)] = named_value(str(name), value, limit)
-    item = _item(shown)
-    return _Item(item.values, item.is_cut or len(found) > most)
+    return _Item({}, _values(shown), _is_cut(shown) or len(found) > most)
 
 
 def _distinct(name: str, taken: Mapping[str, Any]) -> str:
@@ -159,34 +159,33 @@ def _distinct(name: str, taken: Mapping[str, Any]) -> str:
     return distinct
 
 
-def _item(shown: Mapping[str, Shown]) -> _Item:
-    return _Item({name: one.value for name, one in shown.items()}, any(one.is_cut for one in shown.values()))
+def _values(shown: Mapping[str, Shown]) -> dict[str, Any]:
+    return {name: one.value for name, one in shown.items()}
+
+
+def _is_cut(shown: Mapping[str, Shown]) -> bool:
+    return any(one.is_cut for one in shown.values())
 
 
 def _fitted(item: _Item, limit_bytes: int) -> tuple[dict[str, Any], bool]:
     """The item within the limit, and whether it is cut: long texts first, then fields and columns from the end."""
-    whole = item.joined()
+    if _size(item.joined()) <= limit_bytes:
+        return item.joined(), item.is_cut
     for ceiling in _CEILINGS:
         lower = _lowered(item, ceiling)
-        fitted = lower.joined()
-        if _size(fitted) <= limit_bytes:
-            return fitted, item.is_cut or fitted != whole
-    shrinking = lower.values if lower.fields is None else lower.fields
-    while shrinking and _size(lower.joined()) > limit_bytes:
-        shrinking.popitem()
+        if _size(lower.joined()) <= limit_bytes:
+            return lower.joined(), True
+    while lower.named and _size(lower.joined()) > limit_bytes:
+        lower.named.popitem()
     return lower.joined(), True
 
 
 def _lowered(item: _Item, ceiling: int) -> _Item:
-    fields = None if item.fields is None else _shortened(item.fields, ceiling)
-    return _Item(_shortened(item.values, ceiling), item.is_cut, fields)
-
-
-def _shortened(values: Mapping[str, Any], ceiling: int) -> dict[str, Any]:
-    return {
-        name: shown_text(value, ceiling) if isinstance(value, str) and len(value) > ceiling else value
-        for name, value in values.items()
-    }
+    return _Item(
+        {name: shown_value(value, ceiling).value for name, value in item.listed.items()},
+        {name: named_value(name, value, ceiling).value for name, value in item.named.items()},
+        item.is_cut,
+    )
 
 
 def _told(scope: Scope) -> dict[str, Any]:

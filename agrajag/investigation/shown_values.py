@@ -12,7 +12,7 @@ from agrajag.core.secret_shapes import MARKER
 ELLIPSIS = "…"
 _NAMELESS = "?"
 _LOOKED_AT = 200
-"""Of a value's start, to see whether its name makes a secret of it."""
+"""Of a value's start and of its name's end, to see whether the name makes a secret of it."""
 
 _UNQUOTED = str.maketrans("\"'`\\\r\n\t", " " * 7)
 _SMALLEST, _LARGEST = -(2**63), 2**64 - 1
@@ -49,8 +49,8 @@ def named_value(name: str, value: object, limit: int) -> Shown:
     if shown.value is None or isinstance(shown.value, bool):
         return shown
     start = str(shown.value)[:_LOOKED_AT].translate(_UNQUOTED)
-    pair = f'"{name}":"{start}"'
-    return shown if redacted(pair) == pair else Shown(MARKER)
+    pairs = {f'"{called[-_LOOKED_AT:]}":"{start}"' for called in (name, shown_name(name, _LOOKED_AT))}
+    return shown if all(redacted(pair) == pair for pair in pairs) else Shown(MARKER)
 
 
 def shown_name(name: object, limit: int) -> str:
