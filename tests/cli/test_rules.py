@@ -54,7 +54,7 @@ def write(tmp_path: Path) -> Write:
 @pytest.fixture
 def error_file(tmp_path: Path) -> Path:
     file = tmp_path / "error.json"
-    file.write_bytes(an_error(http_status=503, body=f"down for maintenance, {SECRET}").to_json())
+    file.write_bytes(an_error(http_status=503, body=f"maintenance, {SECRET}").to_json())
     return file
 
 

@@ -4,10 +4,10 @@ import pytest
 
 from tests.corpus.reading import scored
 
-BARS = {"unambiguous": 0.24, "acceptable": 0.46, "cooldown": 0.29}
-LEFT_UNCLEAR = 0.79
-HARMFUL = 5
-WITHOUT_THE_FAMILY = 0.24
+BARS = {"unambiguous": 0.85, "acceptable": 0.87, "cooldown": 0.88}
+LEFT_UNCLEAR = 0.26
+HARMFUL = 0
+WITHOUT_THE_FAMILY = 0.85
 
 
 @pytest.mark.parametrize(("figure", "bar"), BARS.items())
