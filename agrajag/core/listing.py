@@ -21,7 +21,7 @@ _SPAN: TypeAdapter[timedelta] = TypeAdapter(timedelta)
 class Standing(NamedTuple):
     """One rule at its place. `replaces` are the files whose rule of this id it stands for, widest first.
 
-    `ahead_of` is the rule in force before which a new rule on trial would stand.
+    `ahead_of` is the rule in force, of no pack, before which a new rule on trial would stand.
     """
 
     rule: Rule
@@ -55,7 +55,7 @@ def listing(layers: Sequence[Layer], rules: RuleSet) -> Listing:
         if rule.shadow:
             source = sources[rule.id, True][-1]
             on_trial.append(Standing(rule, source, replaces, ahead_of=None if replaces else follower))
-        if replaces:
+        if replaces and rule.pack is None:
             follower = rule.id
     return Listing(tuple(in_force), tuple(reversed(on_trial)))
 

@@ -8,13 +8,14 @@ import pytest
 from agrajag.core.cooldown import span_for
 from agrajag.core.drafts import Drafts
 from agrajag.core.features import Features
+from agrajag.core.lint import lint
 from agrajag.core.match import RuleSet
 from agrajag.core.policy import Policy
 from agrajag.core.rules import Rule
 from agrajag.core.triage import triage
 from agrajag.core.verdicts import Verdict
 from agrajag.documents.pack_files import bundled_packs, packed_rules
-from agrajag.documents.rule_files import bundled_rules
+from agrajag.documents.rule_files import bundled_layer, bundled_rules
 from tests.builders import NOW
 from tests.core.triaging import Triage
 from tests.packs.examples import error_of
@@ -78,6 +79,10 @@ def test_a_rule_of_a_pack_leaves_its_counter_examples_alone(rule: Rule, example:
 @pytest.mark.parametrize("example", _PLAIN, ids=str)
 def test_the_plain_cases_of_the_bundled_table_keep_their_verdict(example: dict[str, Any]) -> None:
     assert decided(packed_rules(), example).rule is decided(bundled_rules(), example).rule
+
+
+def test_no_rule_of_a_pack_is_hidden_by_another_or_odd_otherwise() -> None:
+    assert list(map(str, lint([bundled_layer(), *(pack.layer for pack in bundled_packs())]))) == []
 
 
 def test_every_pack_is_shown_what_each_of_its_rules_means_and_from_where() -> None:
