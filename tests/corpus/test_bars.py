@@ -4,8 +4,8 @@ import pytest
 
 from tests.corpus.reading import scored
 
-BARS = {"unambiguous": 0.85, "acceptable": 0.87, "cooldown": 0.88}
-LEFT_UNCLEAR = 0.26
+BARS = {"unambiguous": 0.90, "acceptable": 0.91, "cooldown": 1.0}
+LEFT_UNCLEAR = 0.22
 HARMFUL = 0
 WITHOUT_THE_FAMILY = 0.85
 
