@@ -53,7 +53,7 @@ class Source:
     usually: Answer = field(default_factory=lambda: SOMETHING)
     by_id: dict[str, Answer] = field(default_factory=dict)
     asked: list[tuple[CallIds, Any]] = field(default_factory=list)
-    before: Callable[[CallIds], Awaitable[list[InvocationRecord]]] | None = None
+    before: Callable[[CallIds], Awaitable[Sequence[InvocationRecord]]] | None = None
     seen: list[InvocationRecord] = field(default_factory=list)
 
     async def look(self, ids: CallIds, asked: Any) -> Found | Failed:
@@ -102,6 +102,11 @@ class GateRun:
         return [(found["evidence_status"], found.get("code")) for found in self.observations]
 
 
+def a_context(limits: Limits = LIMITS) -> RunContext:
+    """A context that has a minute left."""
+    return RunContext("run-1", "session-1", limits.budgets, asyncio.get_running_loop().time() + 60)
+
+
 async def gated(
     script: Sequence[Reply],
     source: Source | None = None,
@@ -113,8 +118,7 @@ async def gated(
 ) -> GateRun:
     """One run with this script, all three tools leading to one source unless a test brings its own."""
     source = source or Source()
-    deadline = asyncio.get_running_loop().time() + 60
-    context = context or RunContext("run-1", "session-1", limits.budgets, deadline)
+    context = context or a_context(limits)
     given = sources or Sources(source, source, source)
     gate = InvestigationGate(context, limits, ledger or MemoryLedger(), given, lambda: NOW, DESCRIPTIONS)
     async with ScriptedModel(script, checks=False) as server, connected(server.url) as model:

@@ -1,5 +1,6 @@
 """The boundary in its order, driven by a model over a socket: what runs, what the model is told, what is on record."""
 
+import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -16,7 +17,7 @@ from agrajag.investigation.evidence import CallIds, Found, Scope
 from agrajag.investigation.gate import Sources
 from agrajag.investigation.ledger import MemoryLedger
 from agrajag.investigation.limits import Limits
-from agrajag.investigation.records import InvocationState
+from agrajag.investigation.records import InvocationRecord, InvocationState
 from agrajag.investigation.requests import KnowledgeRequest, LogLevel, LogRequest, ToolName
 from agrajag.metrics import (
     INVESTIGATION_REPAIRS,
@@ -31,6 +32,7 @@ from tests.investigation.gate_runs import (
     SOMETHING,
     FailingLedger,
     Source,
+    a_context,
     a_line,
     gated,
     look,
@@ -389,6 +391,31 @@ async def test_what_cannot_be_put_on_record_as_ready_is_not_shown_and_leaves_not
     assert run.told == [("ERROR", "AUDIT_UNAVAILABLE"), EVIDENCE]
     assert [record.state for record in run.gate.records] == [InvocationState.STARTED, InvocationState.READY]
     assert [check.tool_call_id for check in run.gate.snapshot.checks] == ["b"]
+
+
+async def test_a_call_that_is_cut_stands_on_record_as_failed_and_is_no_check() -> None:
+    context, ledger = a_context(), MemoryLedger()
+
+    async def cancelled(_: CallIds) -> list[InvocationRecord]:
+        context.cancel()
+        await asyncio.Event().wait()
+        return []
+
+    run = await gated([calls(look("a")), DONE], Source(before=cancelled), ledger=ledger, context=context)
+    assert run.result.stop is StopReason.CANCELLED
+    (record,) = await ledger.of_run("run-1")
+    assert (record.state, record.error_code) == (InvocationState.FAILED, "TOOL_CUT")
+    assert not run.gate.snapshot.is_publishable
+
+
+async def test_a_source_that_takes_too_long_is_a_failed_call_and_the_run_goes_on() -> None:
+    async def hangs(_: CallIds) -> list[InvocationRecord]:
+        await asyncio.Event().wait()
+        return []
+
+    run = await gated([calls(look("a")), DONE], Source(before=hangs), limits=Limits(tool_seconds=0.05))
+    assert (run.told, run.result.stop) == ([("ERROR", "TOOL_TIMEOUT")], StopReason.COMPLETED)
+    assert [record.error_code for record in run.gate.records] == ["TOOL_TIMEOUT"]
 
 
 async def test_what_an_observation_was_worth_is_put_on_its_record() -> None:
