@@ -9,7 +9,8 @@ compared in full, and the lowest position wins, which is exactly the first match
 import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 import ahocorasick
 
@@ -84,14 +85,14 @@ def _statuses(match: Selectors) -> Iterable[int] | None:
 _DRAWN: Mapping[AnchorKind, Callable[[Features], Iterable[Hashable]]] = {
     AnchorKind.FAMILY: lambda features: () if features.family is None else (features.family,),
     AnchorKind.TOOL: lambda features: (features.tool,),
-    AnchorKind.HEADER: lambda features: features.headers,
-    AnchorKind.EXCEPTION: lambda features: features.exception_names,
+    AnchorKind.HEADER: attrgetter("headers"),
+    AnchorKind.EXCEPTION: attrgetter("exception_names"),
     AnchorKind.EXCEPTION_END: lambda features: {name.rpartition(".")[2] for name in features.exception_names},
-    AnchorKind.SPEC_CODE: lambda features: features.error_codes,
-    AnchorKind.CODE: lambda features: features.codes,
-    AnchorKind.RPC: lambda features: features.rpc_codes,
-    AnchorKind.GRPC: lambda features: features.grpc_statuses,
-    AnchorKind.SQL: lambda features: features.sql_states,
+    AnchorKind.SPEC_CODE: attrgetter("error_codes"),
+    AnchorKind.CODE: attrgetter("codes"),
+    AnchorKind.RPC: attrgetter("rpc_codes"),
+    AnchorKind.GRPC: attrgetter("grpc_statuses"),
+    AnchorKind.SQL: attrgetter("sql_states"),
 }
 """The facts of an error of each kind, the cheapest to draw first. Those of text and paths have indexes of their own."""
 
@@ -115,10 +116,10 @@ class _Group:
         by_text = waiting.pop(AnchorKind.TEXT, {})
         by_path = waiting.pop(AnchorKind.PATH_CODE, {})
         self._indexes = [
-            _Index(waiting[kind], found_in) for kind, found_in in _DRAWN.items() if kind in waiting
+            _index(waiting[kind], found_in) for kind, found_in in _DRAWN.items() if kind in waiting
         ]
         if by_path:
-            self._indexes.append(_Index(by_path, _path_codes(by_path)))
+            self._indexes.append(_index(by_path, _path_codes(by_path)))
         in_texts = {position for found in by_text.values() for position in found}
         self._automaton = _automaton(by_text) if len(in_texts) > LINEAR else None
         self._lowest_in_text = min(in_texts, default=len(matches))
@@ -131,9 +132,11 @@ class _Group:
         A view of the error is only drawn where a rule above all that match so far needs it.
         """
         best = below
-        for index in self._indexes:
-            if index.lowest < best:
-                best = self._lowest(index.candidates(features), features, best)
+        for by_key, lowest, found_in in self._indexes:
+            if lowest < best:
+                for key in found_in(features):
+                    if (positions := by_key.get(key)) is not None:
+                        best = self._lowest(positions, features, best)
         for position in self._unanchored:
             if position >= best:
                 break
@@ -155,23 +158,18 @@ class _Group:
 _EVERYTHING = Selectors()
 
 
-class _Index:
-    """Positions of rules by the facts that they wait for."""
+class _Index(NamedTuple):
+    """Positions of rules by the facts that they wait for, the lowest of all, and what finds such facts in an error."""
 
-    __slots__ = ("_by_key", "_found_in", "lowest")
+    by_key: Mapping[Hashable, Sequence[int]]
+    lowest: int
+    found_in: Callable[[Features], Iterable[Hashable]]
 
-    def __init__(
-        self, by_key: Mapping[Hashable, list[int]], found_in: Callable[[Features], Iterable[Hashable]]
-    ) -> None:
-        self._by_key = dict(by_key)
-        self._found_in = found_in
-        self.lowest = min(found[0] for found in by_key.values())
 
-    def candidates(self, features: Features) -> Iterator[int]:
-        """Where a rule may wait for what the error shows."""
-        by_key = self._by_key
-        for key in self._found_in(features):
-            yield from by_key.get(key, ())
+def _index(
+    by_key: Mapping[Hashable, Sequence[int]], found_in: Callable[[Features], Iterable[Hashable]]
+) -> _Index:
+    return _Index(dict(by_key), min(found[0] for found in by_key.values()), found_in)
 
 
 def _path_codes(keys: Iterable[Any]) -> Callable[[Features], Iterable[Hashable]]:

@@ -17,6 +17,7 @@ GRPC_STATUSES = (
 )  # fmt: skip
 """By their numbers."""
 _GRPC_BY_WORD = {name.replace("_", ""): name for name in GRPC_STATUSES} | {"CANCELED": "CANCELLED"}
+_NONE: frozenset[str] = frozenset()
 _GRPC_TEXT = re.compile(
     r"statuscode\.([a-z_]{2,20})\b|statuscode=\"([a-z]{2,20})\"|\brpc error: code = ([a-z]{2,20})\b"
     r"|\bstatusruntimeexception: ([a-z_]{2,20})\b|\bgrpc-status['\"]?[:=] ?['\"]?(\d{1,2})\b",
@@ -54,13 +55,13 @@ def grpc_statuses(
         error = body.get("error") if isinstance(body, dict) else None
         if isinstance(error, dict) and isinstance(error.get("status"), str) and error["status"].isupper():
             found.add(error["status"])
-    for line in text.split("\n", 2)[:2]:
-        first = _GRPC_FIRST.match(line)
+    for begin in (0, text.find("\n") + 1):  # of the message, and of the body
+        first = _GRPC_FIRST.match(text, begin)
         if first is not None and grpc_name(first[1]) == grpc_name(first[2]):
             found.add(first[2])
     if "statuscode" in text or "rpc" in text or "statusruntime" in text:
         found.update(one[one.lastindex or 0] for one in _GRPC_TEXT.finditer(text))
-    return frozenset(name for name in map(grpc_name, found) if name is not None)
+    return frozenset(name for name in map(grpc_name, found) if name is not None) if found else _NONE
 
 
 def rpc_codes(own_code: str | None, text: str, bodies: Iterable[Any]) -> frozenset[int]:

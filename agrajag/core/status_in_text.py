@@ -44,6 +44,7 @@ _FORMS = (
 )
 _ONE = "|".join(_FORMS)
 _STATUS = re.compile(_ONE, re.IGNORECASE | re.ASCII)
+_THREE_DIGITS = re.compile(r"(?<![0-9])[1-9][0-9]{2}(?![0-9])")
 _LOOKS_AROUND = re.compile(r"\(\?<?![^()]*\)")
 # The same without looking around, which RE2 cannot, finds at least as much: most texts cost no more than its one pass.
 _PERHAPS = re2.compile(_LOOKS_AROUND.sub("", _ONE), case_insensitive())
@@ -51,7 +52,7 @@ _PERHAPS = re2.compile(_LOOKS_AROUND.sub("", _ONE), case_insensitive())
 
 def status_in(text: str | None) -> int | None:
     """The first status that `text` states beyond doubt, if it states one."""
-    if not text or (perhaps := _PERHAPS.search(text)) is None:
+    if not text or _THREE_DIGITS.search(text) is None or (perhaps := _PERHAPS.search(text)) is None:
         return None
     found = _STATUS.search(text, perhaps.start())
     return int(found[found.lastindex or 0]) if found else None

@@ -11,6 +11,7 @@ from agrajag.core.policy import Policy
 from agrajag.core.rules import Rule, Selectors
 from agrajag.core.triage import triage
 from agrajag.core.verdicts import Arrival
+from agrajag.documents.pack_files import packed_rules
 from agrajag.documents.rule_files import bundled_layer, bundled_rules
 from agrajag.model.enums import Classification
 from agrajag.model.events import ToolCallError
@@ -24,7 +25,8 @@ def measure() -> dict[str, float]:
     """`classify.over_parse`: parsed event → verdict and changed entries, over `validate_json` of the same event.
 
     `classify.rules_10000_over_12`: the same verdicts with ten thousand rules, over those with the twelve bundled ones.
-    Every event is about a tool of its own, so that nothing is shared between them.
+    `classify.packs_over_twelve`: the same with every rule pack on, over the twelve alone. Every event is about a tool of
+    its own, so that nothing is shared between them.
     """
     events = distinct_errors(EVENTS)
     values = [event.to_json() for event in events]
@@ -36,12 +38,14 @@ def measure() -> dict[str, float]:
 
     gc.collect()
     gc.freeze()
-    parsing, few, many = _best_of(parse, _deciding(events, bundled_rules()), _deciding(events, many_rules()))
+    deciders = (bundled_rules(), many_rules(), packed_rules())
+    parsing, few, many, packed = _best_of(parse, *(_deciding(events, rules) for rules in deciders))
     return {
         "classify.parse_us": parsing / EVENTS * 1e6,
         "classify.decide_us": few / EVENTS * 1e6,
         "classify.over_parse": few / parsing,
         "classify.rules_10000_over_12": many / few,
+        "classify.packs_over_twelve": packed / few,
     }
 
 
