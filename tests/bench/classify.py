@@ -25,7 +25,7 @@ def measure() -> dict[str, float]:
     """`classify.over_parse`: parsed event → verdict and changed entries, over `validate_json` of the same event.
 
     `classify.rules_10000_over_12`: the same verdicts with ten thousand rules, over those with the twelve bundled ones.
-    `classify.packs_over_twelve`: the same with every rule pack on, over the twelve alone. Every event is about a tool of
+    `classify.packs_over_twelve`: the same with every rule pack on, over the twelve alone. Each event is about a tool of
     its own, so that nothing is shared between them.
     """
     events = distinct_errors(EVENTS)
