@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import structlog
@@ -33,6 +33,7 @@ from agrajag.investigation.evidence import CallIds, EvidenceAdapter, Scope
 from agrajag.investigation.frozen_model import FrozenModel
 from agrajag.investigation.ledger import InvocationLedger
 from agrajag.investigation.limits import Limits
+from agrajag.investigation.model_schema import schema_of
 from agrajag.investigation.progress import (
     Call,
     Decided,
@@ -47,7 +48,6 @@ from agrajag.investigation.progress import (
 from agrajag.investigation.projection import project
 from agrajag.investigation.records import InvocationRecord, InvocationState, ProgressSnapshot, snapshot_of
 from agrajag.investigation.requests import KnowledgeRequest, LogRequest, MysqlRequest, ToolName
-from agrajag.investigation.tool_schemas import input_schema
 from agrajag.metrics import (
     INVESTIGATION_REPAIRS,
     INVESTIGATION_STOPS,
@@ -140,7 +140,7 @@ class InvestigationGate:
         return Tool(
             name=definition.name.value,
             description=description,
-            input_schema=input_schema(definition.envelope),
+            input_schema=_input_schema(definition.envelope),
             run=partial(self._run, definition),
             admit=partial(self._admit, definition),
             seconds=self._limits.tool_seconds,
@@ -196,6 +196,12 @@ class InvestigationGate:
             INVESTIGATION_TRUNCATED.inc()
         self._scopes[call.call_id] = shown.scope
         return Ready(shown.content, empty=shown.is_empty)
+
+
+@cache
+def _input_schema(envelope: type[Envelope[Any]]) -> Mapping[str, Any]:
+    """Made once: it is the same byte for byte in every round of every run, and costs more than a run has to do."""
+    return schema_of(envelope)
 
 
 def _definitions(sources: Sources) -> tuple[_Definition, ...]:

@@ -71,13 +71,16 @@ class Source:
 
 
 class FailingLedger(MemoryLedger):
-    """A ledger that does not take the records that `fails` says."""
+    """A ledger that does not take the records that `fails` says: it raises, or never comes back."""
 
-    def __init__(self, fails: Callable[[InvocationRecord], bool]) -> None:
+    def __init__(self, fails: Callable[[InvocationRecord], bool], *, hangs: bool = False) -> None:
         super().__init__()
         self._fails = fails
+        self._hangs = hangs
 
     async def write(self, record: InvocationRecord) -> None:
+        if self._hangs and self._fails(record):
+            await asyncio.Event().wait()
         if self._fails(record):
             raise OSError("SECRET")
         await super().write(record)

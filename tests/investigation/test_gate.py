@@ -427,9 +427,10 @@ async def test_what_an_observation_was_worth_is_put_on_its_record() -> None:
     assert [check.evaluation for check in run.gate.snapshot.checks] == ["NO_GAIN", None]
 
 
-async def test_where_that_is_not_written_it_is_counted_and_the_run_goes_on() -> None:
+@pytest.mark.parametrize("hangs", [False, True])
+async def test_where_that_is_not_written_it_is_counted_and_the_run_goes_on(hangs: bool) -> None:
     before = MODEL_AUDIT_FAILURES._value.get()
-    ledger = FailingLedger(lambda record: record.evaluation is not None)
+    ledger = FailingLedger(lambda record: record.evaluation is not None, hangs=hangs)
     script = [calls(look("a")), calls(look("b", previous=("a", NO_GAIN))), DONE]
     run = await gated(script, ledger=ledger)
     assert run.told == [EVIDENCE, EVIDENCE]
