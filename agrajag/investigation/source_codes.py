@@ -15,6 +15,7 @@ class SourceCode(StrEnum):
     UNKNOWN_SERVICE = "UNKNOWN_SERVICE"  # the source has never seen it
     WINDOW_NOT_HELD = "WINDOW_NOT_HELD"  # the source holds nothing of that time
     WINDOW_TOO_LARGE = "WINDOW_TOO_LARGE"  # a limit came before the end, and nothing had been found by then
+    QUERY_TOO_LARGE = "QUERY_TOO_LARGE"  # it would read more than one look may
     LEVEL_NOT_KNOWN = "LEVEL_NOT_KNOWN"  # lines fit that do not say how bad they are
 
     SOURCE_UNAVAILABLE = "SOURCE_UNAVAILABLE"

@@ -28,6 +28,15 @@ _INFIX: Mapping[type[exp.Expr], str] = {
     exp.BitwiseAnd: "&",
     exp.BitwiseOr: "|",
 }
+_COMPARING = frozenset(
+    {exp.EQ, exp.NullSafeEQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE}
+    | {exp.Is, exp.Like, exp.Escape, exp.Between, exp.In, exp.Not}
+)
+"""What is no side of another of them, with or without parentheses.
+
+The parser binds some of them unlike the server, and makes up parentheses that nobody wrote.
+"""
+
 _NOW: Mapping[type[exp.Expr], str] = {
     exp.CurrentTimestamp: "CURRENT_TIMESTAMP",
     exp.CurrentDate: "CURRENT_DATE",
@@ -96,17 +105,23 @@ def _not(node: exp.Not, scope: Scope) -> str:
     return f"(NOT {render(node.this, scope)})"
 
 
+def _side(node: Any, scope: Scope) -> str:
+    if isinstance(node, exp.Expr) and type(node.unnest()) in _COMPARING:
+        raise Refused(SqlCode.SQL_NOT_ALLOWED)
+    return render(node, scope)
+
+
 def _is(node: exp.Is, scope: Scope) -> str:
     only(node, "this", "expression")
     if not isinstance(node.expression, exp.Null | exp.Boolean):
         raise Refused(SqlCode.SQL_NOT_ALLOWED)
-    return f"({render(node.this, scope)} IS {render(node.expression, scope)})"
+    return f"({_side(node.this, scope)} IS {render(node.expression, scope)})"
 
 
 def _like(node: exp.Like, scope: Scope, escape: str = "") -> str:
     only(node, "this", "expression", "negate")
     word = "NOT LIKE" if node.args.get("negate") else "LIKE"
-    return f"({render(node.this, scope)} {word} {render(node.expression, scope)}{escape})"
+    return f"({_side(node.this, scope)} {word} {_side(node.expression, scope)}{escape})"
 
 
 def _escape(node: exp.Escape, scope: Scope) -> str:
@@ -119,8 +134,8 @@ def _escape(node: exp.Escape, scope: Scope) -> str:
 
 def _between(node: exp.Between, scope: Scope) -> str:
     only(node, "this", "low", "high")
-    low, high = render(node.args["low"], scope), render(node.args["high"], scope)
-    return f"({render(node.this, scope)} BETWEEN {low} AND {high})"
+    low, high = _side(node.args["low"], scope), _side(node.args["high"], scope)
+    return f"({_side(node.this, scope)} BETWEEN {low} AND {high})"
 
 
 def _in(node: exp.In, scope: Scope) -> str:
@@ -129,7 +144,7 @@ def _in(node: exp.In, scope: Scope) -> str:
     among = render(query, scope) if query is not None else f"({listed(node.expressions, scope)})"
     if among == "()":
         raise Refused(SqlCode.SQL_NOT_PARSED)
-    return f"({render(node.this, scope)} IN {among})"
+    return f"({_side(node.this, scope)} IN {among})"
 
 
 def _exists(node: exp.Exists, scope: Scope) -> str:
@@ -177,7 +192,8 @@ def _infix(node: exp.Binary, scope: Scope) -> str:
     only(
         node, "this", "expression", "safe", "typed"
     )  # the last two tell what the parser knows of the dialect
-    return f"({render(node.this, scope)} {_INFIX[type(node)]} {render(node.expression, scope)})"
+    side = _side if type(node) in _COMPARING else render
+    return f"({side(node.this, scope)} {_INFIX[type(node)]} {side(node.expression, scope)})"
 
 
 OPERATIONS: Mapping[type[exp.Expr], Renderer] = {

@@ -14,7 +14,7 @@ SHOP = SqlTables(
 
 ACCEPTED = (
     "SELECT * FROM orders ORDER BY id",
-    "select ID, Status from Orders where ID = 1",
+    "select ID, Status from orders where ID = 1",
     "SELECT o.*, c.name FROM orders o JOIN customers AS c ON c.id = o.customer_id ORDER BY o.id DESC LIMIT 3;",
     "SELECT o.id, c.name FROM shop.orders o LEFT JOIN `shop`.`customers` c ON c.id = o.customer_id ORDER BY 1",
     "SELECT c.name, o.id FROM orders o RIGHT JOIN customers c ON c.id = o.customer_id ORDER BY c.id, o.id",
@@ -52,8 +52,8 @@ ACCEPTED = (
         "SELECT id FROM orders WHERE status NOT IN ('paid', 'new') AND amount NOT BETWEEN 1 AND 2 "
         "AND note NOT LIKE '%x' AND (id, customer_id) IN ((3, 2), (4, 1)) ORDER BY id"
     ),
-    "SELECT id FROM orders WHERE note LIKE '100!%' ESCAPE '!'",
-    "SELECT id FROM orders WHERE note LIKE '100%' AND NOT note IS NULL AND (id > 0) IS TRUE",
+    "SELECT id FROM orders WHERE note LIKE '100!%%' ESCAPE '!'",
+    "SELECT id FROM orders WHERE note LIKE '100%' AND NOT note IS NULL",
     'SELECT id FROM orders WHERE note = \'it\'\'s "so"\' OR note = "it\'s ""so"""',
     "SELECT id FROM orders WHERE note <=> NULL ORDER BY id",
     (
@@ -160,6 +160,9 @@ REFUSED = (
     ("SELECT id FROM orders GROUP BY id WITH ROLLUP", _NOT_ALLOWED),
     ("SELECT id FROM orders WHERE id = ANY (SELECT id FROM customers)", _NOT_ALLOWED),
     ("SELECT note->>'$.x' FROM orders", _NOT_PARSED),
+    ("SELECT id FROM orders WHERE 1 = 2 < 3", _NOT_ALLOWED),
+    ("SELECT id FROM orders WHERE note IN (1) NOT LIKE 2", _NOT_ALLOWED),
+    ("SELECT id FROM orders WHERE (id > 0) IS TRUE", _NOT_ALLOWED),
     ("SELECT id FROM orders LIMIT 1e3", _NOT_ALLOWED),
     ("SELECT id FROM orders LIMIT (SELECT 1)", _NOT_ALLOWED),
     ("SELECT id FROM orders ORDER BY id NULLS LAST", _NOT_ALLOWED),
