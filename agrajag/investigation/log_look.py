@@ -102,7 +102,7 @@ class LogLook:
                 times = [
                     at for offset, raw in piece if (at := self._take(file, name, offset, raw)) is not None
                 ]
-                if times and self._is_beyond(times, name):
+                if len(times) > 1 and self._is_beyond(times, name):
                     break
         except OSError:
             self._unreadable(file)
@@ -138,7 +138,7 @@ class LogLook:
 
     def _all_after(self, lines: Sequence[RawLine], until: datetime) -> bool:
         times = [record.at for _, raw in lines if (record := dated(raw, self.names)) is not None]
-        return bool(times) and min(times) > well_after(until)
+        return len(times) > 1 and min(times) > well_after(until)
 
     def _unreadable(self, file: FolderFile) -> None:
         self.is_incomplete = True

@@ -22,7 +22,7 @@ from agrajag.metrics import REGISTRY, LeftOutKind
 from tests.investigation.log_folders import NOON, asking, at, empty, later, line, messages_by, write
 from tests.investigation.looking import IDS, items
 
-SMALL = PieceSizes(piece=512, probe=256, line=2_048)
+SMALL = PieceSizes(piece=768, probe=512, line=2_048)
 
 
 def source(folder: Path, limits: LogLimits | None = None) -> JsonlLogs:
@@ -257,6 +257,24 @@ async def test_a_single_line_with_a_wrong_time_hides_no_others(tmp_path: Path) -
     )
 
     assert found == [f"at {minute}" for minute in (90, 80, 70, 60, 40, 30, 20, 10)]
+
+
+async def test_a_long_line_with_a_wrong_time_hides_no_others(tmp_path: Path) -> None:
+    """Each piece that is read holds one line."""
+    lines = [line(minute, str(minute), padding="x" * 1_500) for minute in range(9)]
+    for place, wrong in ((2, "1999-01-01T00:00:00Z"), (6, "2030-01-01T00:00:00Z")):
+        lines[place] |= {"time": wrong}
+    write(tmp_path / "orders.jsonl", lines)
+    logs = source(tmp_path, LogLimits(sizes=SMALL))
+
+    assert await messages(logs) == ["8", "7", "5", "4", "3", "1", "0"]
+
+
+async def test_a_batch_of_lines_that_comes_late_hides_none_before_it(tmp_path: Path) -> None:
+    late = [line(6, "late") for _ in range(20)]
+    write(tmp_path / "orders.jsonl", [line(10, "here"), *late, *[line(12, "later") for _ in range(20)]])
+
+    assert await messages(source(tmp_path, LogLimits(sizes=SMALL)), since=9, contains="here") == ["here"]
 
 
 async def test_windows_at_the_ends_of_time_are_no_errors(tmp_path: Path) -> None:
