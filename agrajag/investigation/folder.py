@@ -14,6 +14,7 @@ from agrajag.investigation.left_out import LeftOut
 from agrajag.metrics import LeftOutKind
 
 MAX_DEPTH = 10
+_FRESH_NS = 2_000_000_000
 
 
 class Stamp(NamedTuple):
@@ -23,6 +24,10 @@ class Stamp(NamedTuple):
     size_bytes: int
     modified_ns: int
     changed_ns: int
+
+    def is_settled(self, read_at_ns: int) -> bool:
+        """Whether what was read then is what the stamp stands for: a file may change twice in one tick of its clock."""
+        return max(self.modified_ns, self.changed_ns) < read_at_ns - _FRESH_NS
 
 
 class FolderFile(NamedTuple):

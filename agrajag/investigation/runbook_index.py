@@ -61,6 +61,8 @@ class RunbookIndex:
             )
             self._database.execute("DELETE FROM sections WHERE document = ?", (document,))
             for number, section in enumerate(sections):
+                if reading.is_over:
+                    raise TimeIsUp
                 heading = _HEADING_JOINT.join(section.heading)
                 added = self._database.execute(
                     "INSERT INTO sections (document, number, heading, text) VALUES (?, ?, ?, ?)",

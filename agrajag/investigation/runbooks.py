@@ -29,8 +29,6 @@ log = structlog.get_logger(__name__)
 
 SOURCE = "runbooks"
 _SUFFIXES = (".md", ".markdown")
-_FRESH_NS = 2_000_000_000
-"""A file may change again within one tick of its clock: what was so young when it was read is read again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +110,8 @@ class Runbooks:
             else:
                 self._unusable.pop(file.name, None)
                 self._index.replace(file.name, sections(redacted(text)), reading)
-            is_settled = max(file.stamp.modified_ns, file.stamp.changed_ns) < read_at - _FRESH_NS
-            self._taken[file.name] = file.stamp if is_settled and text != LeftOutKind.UNREADABLE else None
+            is_known = file.stamp.is_settled(read_at) and text != LeftOutKind.UNREADABLE
+            self._taken[file.name] = file.stamp if is_known else None
 
     def _text(self, file: FolderFile) -> str | LeftOutKind:
         """What the file says, or why it is left out."""

@@ -258,6 +258,12 @@ async def test_a_window_to_come_or_before_all_time_is_not_asked_for(
     assert server.asked == []
 
 
+async def test_nobody_is_followed_who_sends_elsewhere() -> None:
+    async with ToolServer(redirects("/elsewhere")) as server:
+        assert await logs(server, token=SECRET).look(IDS, asking()) == Failed(SourceCode.SOURCE_UNAVAILABLE)
+        assert len(server.asked) == 1
+
+
 async def test_it_is_asked_as_whom_the_operator_says(loki: tuple[FakeLoki, ToolServer]) -> None:
     behaviour, server = loki
     behaviour.streams, behaviour.tenant = [(ORDERS, [said(0, "line")])], "acme"
@@ -277,7 +283,6 @@ async def test_it_is_asked_as_whom_the_operator_says(loki: tuple[FakeLoki, ToolS
         (answers(429), SourceCode.SOURCE_BUSY),
         (answers(500), SourceCode.SOURCE_UNAVAILABLE),
         (answers(504), SourceCode.SOURCE_TIMEOUT),
-        (redirects("http://127.0.0.1:1/"), SourceCode.SOURCE_UNAVAILABLE),
         (says(b""), SourceCode.SOURCE_UNAVAILABLE),
         (says(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"), SourceCode.SOURCE_UNAVAILABLE),
         (answers(200, b""), SourceCode.SOURCE_UNREADABLE),

@@ -144,6 +144,17 @@ async def test_a_heading_weighs_more_than_a_text_and_equals_stand_in_the_order_o
     ]
 
 
+async def test_a_word_in_a_heading_outweighs_several_in_a_text(folder: Path, runbooks: Runbooks) -> None:
+    (folder / "disk.md").write_text("## Other\nThis disk or that disk.\n## Disk\nRemove old files there.\n")
+
+    assert await found(runbooks, "disk") == ["Disk", "Other"]
+
+
+async def test_a_section_that_holds_but_few_of_many_words_is_no_answer(runbooks: Runbooks) -> None:
+    assert await found(runbooks, "kernel panic after upgrade: gateway") == []
+    assert await found(runbooks, "kernel gateway") != []
+
+
 async def test_more_sections_than_asked_for_are_told_of(runbooks: Runbooks) -> None:
     answer = await runbooks.look(IDS, KnowledgeRequest(query="支付", limit=1))
 
