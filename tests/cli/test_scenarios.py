@@ -10,6 +10,7 @@ from agrajag.cli.demo.run import storms_of
 from agrajag.cli.demo.scenarios import Broken, DemoRecord, Producer, Scenario, Script, bundled_script
 from agrajag.core.features import Features
 from agrajag.core.policy import Policy
+from agrajag.documents.pack_files import packed_rules
 from agrajag.documents.rule_files import bundled_rules
 from agrajag.errors import InputError
 from agrajag.model.enums import Classification
@@ -44,7 +45,7 @@ def test_every_bundled_rule_has_a_scenario() -> None:
 def test_every_event_of_a_scenario_meets_the_rule_that_it_names(scenario: Scenario) -> None:
     events = events_of(scenario)
     assert len(events) == scenario.count + scenario.sent_twice
-    rules = bundled_rules()
+    rules = packed_rules()
     met = {rule.id for _, event in events if (rule := rules.first_match(Features(event))) is not None}
     assert met == {scenario.rule}
     assert {record.key for record, _ in events} == {tool_key(scenario.tenant_id, scenario.tool_name).encode()}
