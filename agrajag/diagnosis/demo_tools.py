@@ -73,7 +73,7 @@ def _by_http(path: str, authorization: str) -> Whole:
         case "/booking" if authorization in (f"Bearer {_SYSTEM}", f"Bearer {_GOOD}"):
             return _json(200, {"table": 1, "free": True})
         case "/booking":
-            return _json(401, {"error": {"code": "unauthorized", "message": "this token was revoked"}})
+            return _json(401, {"error": {"code": "unauthorized", "message": "Unauthorized"}})
         case _:
             return _json(404, {"error": {"code": "not_found"}})
 

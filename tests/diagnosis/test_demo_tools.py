@@ -14,7 +14,7 @@ from agrajag.diagnosis.mcp_target import McpAdapter
 from agrajag.diagnosis.probing import Probes
 from agrajag.diagnosis.targets import Targets
 from agrajag.documents.cascade import TOOLS_PATH, Cascade, DocumentName
-from agrajag.documents.rule_files import bundled_rules
+from agrajag.documents.pack_files import packed_rules
 from agrajag.documents.target_book import TargetBook, read_targets
 from tests.builders import NOW
 from tests.diagnosis.carrying import LOOPBACK
@@ -28,7 +28,7 @@ async def probing(directory: Path) -> AsyncIterator[Probes]:
     """Probes of the demo's tools, which run meanwhile."""
     secrets, vault = directory / "secrets", directory / "vault"
     write_credentials(secrets, vault)
-    rules = bundled_rules()
+    rules = packed_rules()
     async with demo_tools() as address:
         texts = declarations(address)
         assert all(read_targets(text, tenant).problems == () for tenant, text in texts.items())
