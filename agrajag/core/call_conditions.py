@@ -3,7 +3,7 @@
 import fnmatch
 import re
 from abc import abstractmethod
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -18,12 +18,12 @@ class _Globs(Condition):
 
     values: tuple[str, ...]
     kind: ClassVar[AnchorKind]
+    glob_kind: ClassVar[AnchorKind]
     _fits: Callable[[str], Any] | None = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         globs = [value for value in self.values if _is_glob(value)]
-        fits = re.compile("|".join(map(fnmatch.translate, globs))).match if globs else None
-        object.__setattr__(self, "_fits", fits)
+        object.__setattr__(self, "_fits", matching_any(globs) if globs else None)
 
     def holds(self, features: Features) -> bool:
         name = self.name_in(features)
@@ -43,9 +43,7 @@ class _Globs(Condition):
         return f"none is named as {self.selector}" if name is None else f"it is {name}"
 
     def anchors(self) -> tuple[Anchor, ...]:
-        if self._fits is not None:
-            return ()
-        return tuple(Anchor(self.kind, value) for value in self.values)
+        return tuple(Anchor(self.glob_kind if _is_glob(value) else self.kind, value) for value in self.values)
 
     def covers(self, other: Condition) -> bool:
         return isinstance(other, type(self)) and set(other.values) <= set(self.values)
@@ -60,6 +58,7 @@ class ToolName(_Globs):
 
     selector: ClassVar[str] = "toolName"
     kind: ClassVar[AnchorKind] = AnchorKind.TOOL
+    glob_kind: ClassVar[AnchorKind] = AnchorKind.TOOL_GLOB
 
     def name_in(self, features: Features) -> str | None:
         return features.tool
@@ -71,13 +70,25 @@ class Family(_Globs):
 
     selector: ClassVar[str] = "family"
     kind: ClassVar[AnchorKind] = AnchorKind.FAMILY
+    glob_kind: ClassVar[AnchorKind] = AnchorKind.FAMILY_GLOB
 
     def name_in(self, features: Features) -> str | None:
         return features.family
 
 
 @dataclass(frozen=True, slots=True)
-class TransportIs(Values):
+class _Chosen(Values):
+    """A word that the report chooses from a closed set."""
+
+    def entry(self) -> Any:
+        return [value.value for value in self.values]
+
+    def anchors(self) -> tuple[Anchor, ...]:
+        return tuple(Anchor(AnchorKind.CALL, (self.selector, value)) for value in self.values)
+
+
+@dataclass(frozen=True, slots=True)
+class TransportIs(_Chosen):
     """How the tool is reached."""
 
     selector: ClassVar[str] = "transport"
@@ -86,15 +97,12 @@ class TransportIs(Values):
     def holds(self, features: Features) -> bool:
         return features.event.transport in self.values
 
-    def entry(self) -> Any:
-        return [value.value for value in self.values]
-
     def shown(self, features: Features) -> str:
         return f"transport: {features.event.transport or 'not said'}"
 
 
 @dataclass(frozen=True, slots=True)
-class CredentialIs(Values):
+class CredentialIs(_Chosen):
     """Whose credential the call used; what is not said is `unknown`."""
 
     selector: ClassVar[str] = "credentialKind"
@@ -103,15 +111,12 @@ class CredentialIs(Values):
     def holds(self, features: Features) -> bool:
         return (features.event.credential_kind or CredentialKind.UNKNOWN) in self.values
 
-    def entry(self) -> Any:
-        return [value.value for value in self.values]
-
     def shown(self, features: Features) -> str:
         return f"credentialKind: {features.event.credential_kind or 'not said'}"
 
 
 @dataclass(frozen=True, slots=True)
-class TargetIs(Values):
+class TargetIs(_Chosen):
     """Who chose what the call went to; what is not said is `unknown`."""
 
     selector: ClassVar[str] = "targetKind"
@@ -120,11 +125,13 @@ class TargetIs(Values):
     def holds(self, features: Features) -> bool:
         return (features.event.target_kind or CallTargetKind.UNKNOWN) in self.values
 
-    def entry(self) -> Any:
-        return [value.value for value in self.values]
-
     def shown(self, features: Features) -> str:
         return f"targetKind: {features.event.target_kind or 'not said'}"
+
+
+def matching_any(globs: Iterable[str]) -> Callable[[str], object]:
+    """What tells, by anything but None, whether a name fits one of the globs."""
+    return re.compile("|".join(map(fnmatch.translate, globs))).match
 
 
 def _is_glob(text: str) -> bool:

@@ -23,11 +23,16 @@ class AnchorKind(IntEnum):
     GRPC = 4
     SQL = 5
     TEXT = 6
-    EXCEPTION = 7
-    EXCEPTION_END = 8
-    HEADER = 9
-    TOOL = 10
-    FAMILY = 11
+    PATTERN = 7
+    EXCEPTION = 8
+    EXCEPTION_END = 9
+    HEADER = 10
+    TOOL = 11
+    FAMILY = 12
+    TOOL_GLOB = 13
+    FAMILY_GLOB = 14
+    STATUS = 15
+    CALL = 16
 
 
 class Anchor(NamedTuple):

@@ -8,16 +8,14 @@ compared in full, and the lowest position wins, which is exactly the first match
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from operator import attrgetter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import ahocorasick
 
 from agrajag.core.condition import AnchorKind
+from agrajag.core.facts import CHEAPEST_FIRST, Finder, finder
 from agrajag.core.features import Features
-from agrajag.core.json_paths import Path, PathTree
-from agrajag.core.response_conditions import StatusIs
 from agrajag.core.rules import Rule, merge
 from agrajag.core.selectors import Selectors
 
@@ -39,7 +37,7 @@ class RuleSet:
         without_status: list[int] = []
         by_status: dict[int, list[int]] = defaultdict(list)
         for position, match in enumerate(matches):
-            statuses = _statuses(match)
+            statuses = match.statuses()
             if statuses is None:
                 without_status.append(position)
             for status in statuses or ():
@@ -74,29 +72,6 @@ def compiled(layers: Iterable[Sequence[Rule]]) -> RuleSet:
     return RuleSet(in_force)
 
 
-def _statuses(match: Selectors) -> Iterable[int] | None:
-    """The statuses of which an error that matches has one; None where it need have none."""
-    if match.http_statuses is not None:
-        low, high = match.http_statuses
-        return range(low, high + 1)
-    return next((one.values for one in match.conditions if isinstance(one, StatusIs)), None)
-
-
-_DRAWN: Mapping[AnchorKind, Callable[[Features], Iterable[Hashable]]] = {
-    AnchorKind.FAMILY: lambda features: () if features.family is None else (features.family,),
-    AnchorKind.TOOL: lambda features: (features.tool,),
-    AnchorKind.HEADER: attrgetter("headers"),
-    AnchorKind.EXCEPTION: attrgetter("exception_names"),
-    AnchorKind.EXCEPTION_END: lambda features: {name.rpartition(".")[2] for name in features.exception_names},
-    AnchorKind.SPEC_CODE: attrgetter("error_codes"),
-    AnchorKind.CODE: attrgetter("codes"),
-    AnchorKind.RPC: attrgetter("rpc_codes"),
-    AnchorKind.GRPC: attrgetter("grpc_statuses"),
-    AnchorKind.SQL: attrgetter("sql_states"),
-}
-"""The facts of an error of each kind, the cheapest to draw first. Those of text and paths have indexes of their own."""
-
-
 class _Group:
     """Rules that share their condition on the HTTP status, found by their most telling other facts."""
 
@@ -114,12 +89,11 @@ class _Group:
                 if match == _EVERYTHING:
                     break  # nothing behind it ever matches first
         by_text = waiting.pop(AnchorKind.TEXT, {})
-        by_path = waiting.pop(AnchorKind.PATH_CODE, {})
         self._indexes = [
-            _index(waiting[kind], found_in) for kind, found_in in _DRAWN.items() if kind in waiting
+            _Index(dict(found), min(positions[0] for positions in found.values()), finder(kind, found))
+            for kind in CHEAPEST_FIRST
+            if (found := waiting.get(kind))
         ]
-        if by_path:
-            self._indexes.append(_index(by_path, _path_codes(by_path)))
         in_texts = {position for found in by_text.values() for position in found}
         self._automaton = _automaton(by_text) if len(in_texts) > LINEAR else None
         self._lowest_in_text = min(in_texts, default=len(matches))
@@ -163,27 +137,7 @@ class _Index(NamedTuple):
 
     by_key: Mapping[Hashable, Sequence[int]]
     lowest: int
-    found_in: Callable[[Features], Iterable[Hashable]]
-
-
-def _index(
-    by_key: Mapping[Hashable, Sequence[int]], found_in: Callable[[Features], Iterable[Hashable]]
-) -> _Index:
-    return _Index(dict(by_key), min(found[0] for found in by_key.values()), found_in)
-
-
-def _path_codes(keys: Iterable[Any]) -> Callable[[Features], Iterable[Hashable]]:
-    """Finds the codes at all paths that rules name, and the reporter's own under the path without steps."""
-    paths: set[Path] = {path for path, _ in keys if path}
-    tree = PathTree(paths)
-
-    def found_in(features: Features) -> Iterator[Hashable]:
-        if features.error.error_code:
-            yield (), features.error.error_code
-        for body in features.json_bodies:
-            yield from tree.values(body)
-
-    return found_in
+    found_in: Finder
 
 
 def _automaton(by_text: Mapping[Any, list[int]]) -> Any:

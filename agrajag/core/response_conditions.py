@@ -63,10 +63,11 @@ class BodyMatches(Condition):
         return "neither message nor body matches"
 
     def anchors(self) -> tuple[Anchor, ...]:
-        if not all(pattern.literals for pattern in self.patterns):
-            return ()
-        literals = (literal for pattern in self.patterns for literal in pattern.literals)
-        return tuple(Anchor(AnchorKind.TEXT, literal) for literal in dict.fromkeys(literals))
+        found: list[Anchor] = []
+        for pattern in self.patterns:
+            found += (Anchor(AnchorKind.TEXT, literal) for literal in pattern.literals)
+            found += () if pattern.literals else (Anchor(AnchorKind.PATTERN, pattern),)
+        return tuple(found)
 
     def covers(self, other: Condition) -> bool:
         return isinstance(other, BodyMatches) and set(other.patterns) <= set(self.patterns)

@@ -1,10 +1,12 @@
 """What an error must show for a rule to match: the specification's selectors, the others, and how they combine."""
 
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from agrajag.core.condition import Anchor, AnchorKind, Condition
 from agrajag.core.features import Features
+from agrajag.core.response_conditions import StatusIs
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,17 +39,31 @@ class Selectors:
                 return False
         return all(condition.holds(features) for condition in self.conditions)
 
-    def anchors(self) -> tuple[Anchor, ...]:
-        """The most telling facts of which every error that fits has one; none where nothing is known."""
+    def statuses(self) -> Collection[int] | None:
+        """Statuses of which every error that fits has one; None where it need have none."""
+        if self.http_statuses is not None:
+            low, high = self.http_statuses
+            return range(low, high + 1)
+        return next((one.values for one in self.conditions if isinstance(one, StatusIs)), None)
+
+    def anchors(self, *, with_statuses: bool = False) -> tuple[Anchor, ...]:
+        """The most telling facts of which every error that fits has one; none where nothing is known.
+
+        `with_statuses`: a status is such a fact too.
+        """
+        statuses = self.statuses() if with_statuses else None
         known = [
+            tuple(Anchor(AnchorKind.STATUS, status) for status in statuses or ()),
             tuple(Anchor(AnchorKind.TEXT, text) for text in self.body_contains),
             tuple(map(_exception_anchor, self.exception_types)),
             () if self.error_code is None else (Anchor(AnchorKind.SPEC_CODE, self.error_code),),
             *(condition.anchors() for condition in self.conditions),
         ]
-        return min(
-            filter(None, known), key=lambda anchors: max(anchor.kind for anchor in anchors), default=()
-        )
+        return _most_telling(known)
+
+
+def _most_telling(known: Iterable[tuple[Anchor, ...]]) -> tuple[Anchor, ...]:
+    return min(filter(None, known), key=lambda anchors: max(anchor.kind for anchor in anchors), default=())
 
 
 def _exception_anchor(name: str) -> Anchor:
@@ -81,7 +97,7 @@ class AnyOf(Condition):
         return f"number {', '.join(fitting)} of {len(self.branches)} fits" if fitting else "none of them fits"
 
     def anchors(self) -> tuple[Anchor, ...]:
-        found = [branch.anchors() for branch in self.branches]
+        found = [branch.anchors(with_statuses=True) for branch in self.branches]
         return tuple(anchor for anchors in found for anchor in anchors) if all(found) else ()
 
 
@@ -103,8 +119,7 @@ class AllOf(Condition):
         return f"number {', '.join(failing)} does not fit" if failing else "all of them fit"
 
     def anchors(self) -> tuple[Anchor, ...]:
-        found = filter(None, (branch.anchors() for branch in self.branches))
-        return min(found, key=lambda anchors: max(anchor.kind for anchor in anchors), default=())
+        return _most_telling(branch.anchors(with_statuses=True) for branch in self.branches)
 
 
 @dataclass(frozen=True, slots=True)
