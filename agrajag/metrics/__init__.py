@@ -56,6 +56,7 @@ from agrajag.metrics.investigation import (
     INVESTIGATION_STOPS,
     INVESTIGATION_TRUNCATED,
     INVESTIGATIONS,
+    SQL_REFUSALS,
     LeftOutKind,
 )
 from agrajag.metrics.models import (

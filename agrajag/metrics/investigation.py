@@ -44,3 +44,7 @@ INVESTIGATION_TRUNCATED = Counter(
 EVIDENCE_LEFT_OUT = Counter(
     "agrajag_evidence_left_out", "Files and lines of evidence left out, by kind.", ["kind"], registry=REGISTRY
 )
+# Statements that models asked for and that were not sent. `reason`: investigation.mysql.SqlCode.
+SQL_REFUSALS = Counter(
+    "agrajag_sql_refusals", "Statements not sent, by reason.", ["reason"], registry=REGISTRY
+)

@@ -21,6 +21,7 @@ from agrajag.investigation.mysql.session import MysqlAccess, MysqlLimits, meanin
 from agrajag.investigation.mysql.tables import SqlCode, SqlTables
 from agrajag.investigation.requests import MysqlRequest
 from agrajag.investigation.source_codes import SourceCode
+from agrajag.metrics import SQL_REFUSALS
 
 log = structlog.get_logger(__name__)
 
@@ -51,6 +52,7 @@ class MysqlSource:
         """
         statement = judge(asked.sql, self._tables, self._limits.rows)
         if isinstance(statement, SqlCode):
+            SQL_REFUSALS.labels(statement).inc()
             log.info("sql_refused", code=statement, run_id=ids.run_id, call_id=ids.tool_call_id)
             return Failed(statement)
         session = _Session(self._access, self._limits)

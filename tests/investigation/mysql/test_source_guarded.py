@@ -10,9 +10,10 @@ from pymysql.constants import CLIENT
 from structlog.testing import capture_logs
 
 from agrajag.harness import Failed
-from agrajag.investigation.mysql import MysqlLimits, MysqlSource
+from agrajag.investigation.mysql import MysqlLimits, MysqlSource, SqlCode
 from agrajag.investigation.mysql.connection import BoundedConnection
 from agrajag.investigation.mysql.session import opening
+from agrajag.metrics import SQL_REFUSALS
 from tests.investigation.looking import items
 from tests.investigation.mysql.asking import looked
 from tests.investigation.mysql.fake_server import OK, Told, a_server
@@ -21,10 +22,15 @@ from tests.investigation.mysql.statements import ACCEPTED, REFUSED, SHOP
 
 
 async def test_a_refused_statement_makes_no_connection(source: MysqlSource, mariadb: MariaDb) -> None:
-    before = mariadb.connections()
+    before, counted = mariadb.connections(), _refusals()
     for text, code in REFUSED:
         assert await looked(source, text) == Failed(code), text
     assert mariadb.connections() == before + 1  # that of this question
+    assert _refusals() == counted + len(REFUSED)
+
+
+def _refusals() -> float:
+    return sum(float(SQL_REFUSALS.labels(code)._value.get()) for code in SqlCode)
 
 
 async def test_a_look_sends_what_a_session_begins_with_and_the_judged_statement_and_nothing_else(
