@@ -189,9 +189,8 @@ def _case(node: exp.Case, scope: Scope) -> str:
 
 
 def _infix(node: exp.Binary, scope: Scope) -> str:
-    only(
-        node, "this", "expression", "safe", "typed"
-    )  # the last two tell what the parser knows of the dialect
+    # The last two tell what the parser knows of the dialect.
+    only(node, "this", "expression", "safe", "typed")
     side = _side if type(node) in _COMPARING else render
     return f"({side(node.this, scope)} {_INFIX[type(node)]} {side(node.expression, scope)})"
 

@@ -6,6 +6,7 @@ would end by its own limit as well.
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import structlog
@@ -120,7 +121,8 @@ class _Session:
             self._is_asking = False
             raise
         if not self._is_asking:
-            await self._connection.ensure_closed()
+            with suppress(OSError):  # the answer is there, whatever becomes of the farewell
+                await self._connection.ensure_closed()
         return _Answer(rows[: self._limits.rows], is_cut=len(rows) > self._limits.rows)
 
     def close(self) -> int | None:

@@ -49,6 +49,9 @@ _SETUP = (
     # More than anybody should give it: what holds it back is ours.
     "GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, FILE, EXECUTE ON *.* TO reader@'127.0.0.1'",
     "CREATE USER nobody@'127.0.0.1'",
+    # As it should be.
+    "CREATE USER careful@'127.0.0.1'",
+    "GRANT SELECT (id, status) ON shop.orders TO careful@'127.0.0.1'",
 )
 
 

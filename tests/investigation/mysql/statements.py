@@ -250,6 +250,7 @@ REFUSED = (
     ("SELECT " + "(" * 500 + "1" + ")" * 500 + " FROM orders", _COMPLEX),
     ("SELECT " + "NOT " * 500 + "1 FROM orders", _COMPLEX),
     ("SELECT " + "1+" * 350 + "1 FROM orders", _COMPLEX),
+    ("SELECT " + "*," * 390 + "1 FROM orders", _COMPLEX),
     ("SELECT " + "1," * 600 + "1 FROM orders", _COMPLEX),
     ("SELECT id FROM orders" + " JOIN customers" * 100, _COMPLEX),
     ("SELECT id FROM orders WHERE note = '" + "x" * 4_000 + "'", _COMPLEX),

@@ -64,6 +64,14 @@ def test_a_name_of_the_select_list_is_its_expression_and_never_a_column_of_the_s
     )
 
 
+def test_tables_and_columns_are_known_in_any_case_and_sent_as_the_schema_calls_them() -> None:
+    statement = accepted("SELECT O.Status FROM SHOP.Orders o")
+    assert "`t1`.`status` AS `status` FROM `shop`.`orders`" in statement.sql
+    two = SqlTables("shop", {"Orders": ("id",), "ORDERS": ("id",)})
+    assert judge("SELECT id FROM orders", two, MAX_ROWS) is SqlCode.TABLE_NOT_ALLOWED
+    assert isinstance(judge("SELECT id FROM ORDERS", two, MAX_ROWS), Statement)
+
+
 def test_a_star_means_the_columns_that_may_be_read() -> None:
     statement = accepted("SELECT * FROM customers")
     assert statement.columns == ("id", "name", "city")

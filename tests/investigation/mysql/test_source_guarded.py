@@ -10,7 +10,7 @@ from pymysql.constants import CLIENT
 from structlog.testing import capture_logs
 
 from agrajag.harness import Failed
-from agrajag.investigation.mysql import MysqlLimits, MysqlSource, SqlCode
+from agrajag.investigation.mysql import MysqlLimits, MysqlSource, SqlCode, SqlTables
 from agrajag.investigation.mysql.connection import BoundedConnection
 from agrajag.investigation.mysql.session import opening
 from agrajag.metrics import SQL_REFUSALS
@@ -156,6 +156,13 @@ async def test_over_tls_the_server_is_known_by_its_certificate(mariadb: MariaDb)
     connection.close()
     stranger = mariadb.access(tls=ssl.create_default_context())
     assert await looked(MysqlSource(stranger, SHOP), ACCEPTED[0]) == Failed("SOURCE_UNAVAILABLE")
+
+
+async def test_a_user_who_may_read_the_listed_columns_and_nothing_else_is_enough(mariadb: MariaDb) -> None:
+    tables = SqlTables("shop", {"orders": ("id", "status")})
+    source = MysqlSource(mariadb.access(user="careful", password=""), tables)
+    assert items(await looked(source, "SELECT * FROM orders WHERE id = 1")) == [{"id": 1, "status": "paid"}]
+    assert items(await looked(source, "SELECT COUNT(*) AS n FROM orders WHERE status = 'paid'")) == [{"n": 2}]
 
 
 async def test_neither_password_nor_statement_is_told(mariadb: MariaDb) -> None:
