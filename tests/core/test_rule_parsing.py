@@ -8,6 +8,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agrajag.core.match_parsing import SELECTORS
 from agrajag.core.rule_parsing import MAX_RULES, parse_layer
 from agrajag.core.rules import Rule, Selectors
 from agrajag.model.enums import Classification, HealthAction
@@ -267,9 +268,11 @@ _NAMES = [
     "note",
     "before",
     "shadow",
+    "errorCode",
+    "hint",
     "other",
 ]
-_SELECTORS = ["httpStatus", "httpStatusRange", "exceptionType", "bodyContains", "errorCode", "other"]
+_SELECTORS = [*SELECTORS, "other"]
 _NEAR_MISSES = st.dictionaries(
     st.sampled_from(_NAMES),
     _DATA
