@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from agrajag.cli.app import app
-from agrajag.documents.rule_files import bundled_rules
+from agrajag.core.match_parsing import SELECTORS
+from agrajag.documents.rule_files import bundled_rules, read_layer
 from agrajag.metrics import REGISTRY
 from agrajag.settings import settings_table
 from agrajag.wire.topics import TOPICS
@@ -56,6 +57,18 @@ def test_every_bundled_rule_stands_in_the_readme_in_its_order(readme: str) -> No
 
 def test_every_rule_pack_stands_in_the_readme_with_the_number_of_its_rules(readme: str) -> None:
     assert f"\n\n{table()}\n" in readme, "python -m tests.packs.readme writes the table"
+
+
+def test_every_selector_of_rules_stands_in_the_readme_and_the_rule_shown_there_is_a_good_one(
+    readme: str,
+) -> None:
+    section = readme.partition("\n### What a rule can look at\n")[2].partition("\n### ")[0]
+    rows = "\n".join(re.findall(r"^\| (`.*?) \|", section, re.MULTILINE))
+    assert set(re.findall(r"`([A-Za-z]+)`", rows)) == set(SELECTORS)
+    (shown,) = re.findall(r"```yaml\n(.*?)```", section, re.DOTALL)
+    layer = read_layer(shown, "README.md")
+    assert layer.problems == ()
+    assert len(layer.rules[0].waits) == 4
 
 
 def test_every_benchmark_goal_stands_in_the_readme(readme: str) -> None:

@@ -9,6 +9,7 @@ from agrajag.core.rule_parsing import MAX_RULES
 from agrajag.documents.cascade import TOOLS_PATH, DocumentName
 from agrajag.documents.checking import Checked, check
 from agrajag.documents.directory import file_of
+from tests.builders import an_error
 from tests.documents.texts import a_recipe_file, a_rule_file, a_rule_text, recipe_at, rules_at, settings_at
 
 Write = Callable[[str], Path]
@@ -92,6 +93,23 @@ def test_a_file_is_looked_at_as_a_tenants_own_over_the_bundled_rules(write: Writ
     unknown = a_rule_text("x", before="nowhere")
     warned = [str(warning) for warning in check([write(a_rule_file(hidden, unknown))]).warnings]
     assert ["'http-5xx' stands before it" in warned[0], "no rule 'nowhere'" in warned[1]] == [True, True]
+
+
+def test_rules_are_told_that_fit_none_of_the_errors_they_are_held_against(
+    write: Write, tmp_path: Path
+) -> None:
+    text = a_rule_file(
+        a_rule_text("seen", match={"errorCode": "E1"}), a_rule_text("unseen", match={"errorCode": "E2"})
+    )
+    directory = tmp_path / "documents"
+    own = directory / file_of(rules_at("acme"))
+    own.parent.mkdir(parents=True)
+    own.write_text(text)
+    for path in (write(text), directory):
+        (warning,) = check([path], [an_error(error_code="E1"), an_error()]).warnings
+        assert (warning.rule_id, warning.field) == ("unseen", "match")
+        assert warning.reason == "fits none of the 2 errors that it is held against"
+        assert check([path]).warnings == ()
 
 
 def test_a_fallback_of_a_tenant_that_matches_less_is_warned_about(write: Write) -> None:

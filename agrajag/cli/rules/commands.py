@@ -29,6 +29,10 @@ def rules() -> None:
 @app.command()
 def check(
     paths: Annotated[list[Path], typer.Argument(help="Rule files, or directories of documents.")],
+    against: Annotated[
+        list[Path] | None,
+        typer.Option("--against", help="Labelled failures: tell which rules fit none of them."),
+    ] = None,
 ) -> None:
     """Check rule files before anybody uses them: one line for each rule that is rejected or odd.
 
@@ -36,10 +40,14 @@ def check(
 
     Example: agrajag rules check my-documents
     """
+    from agrajag.cli.rules.reading import corpus_in
     from agrajag.cli.rules.tables import problem_line
     from agrajag.documents.checking import check as checked_paths
 
-    checked = checked_paths(paths)
+    corpus = corpus_in(against or ())
+    for problem in corpus.problems:
+        tell(str(problem))
+    checked = checked_paths(paths, [one.arrival.event for one in corpus.records])
     for problem in checked.problems:
         typer.echo(problem_line(problem))
     for warning in checked.warnings:
