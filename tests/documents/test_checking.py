@@ -102,7 +102,7 @@ def test_rules_are_told_that_fit_none_of_the_errors_they_are_held_against(
         a_rule_text("seen", match={"errorCode": "E1"}), a_rule_text("unseen", match={"errorCode": "E2"})
     )
     directory = tmp_path / "documents"
-    own = directory / file_of(rules_at("acme"))
+    own = file_of(directory, rules_at("acme"))
     own.parent.mkdir(parents=True)
     own.write_text(text)
     for path in (write(text), directory):
