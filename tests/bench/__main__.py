@@ -11,13 +11,19 @@ from rich.table import Table
 
 from agrajag.embedded import EmbeddedKafka, EmbeddedStore
 from agrajag.logs import configure_logging
-from tests.bench import classify, lanes, latency, recovery, rounds, sink, worker
+from tests.bench import classify, labelled, lanes, latency, recovery, rounds, sink, worker
 
 RESULTS = Path(".bench/results.json")
 GOALS: dict[str, tuple[str, float]] = {
     "classify.over_parse": ("<=", 4.0),
     "classify.rules_10000_over_12": ("<=", 1.5),
     "classify.packs_over_twelve": ("<=", 1.5),
+    "corpus.unambiguous": (">=", 0.95),
+    "corpus.acceptable": (">=", 0.9),
+    "corpus.left_unclear": ("<=", 0.2),
+    "corpus.cooldown": (">=", 1.0),
+    "corpus.harmful": ("<=", 0.0),
+    "corpus.without_the_family": (">=", 0.75),
     "worker.over_naive_faust": (">=", 10.0),
     "worker.over_raw_copy": (">=", 0.8),
     "worker.storm_over_naive_faust": (">=", 20.0),
@@ -47,6 +53,7 @@ def shown(results: dict[str, float]) -> Table:
 async def measure(directory: Path) -> dict[str, float]:
     """Every benchmark, one after the other, on one broker and one store."""
     results = classify.measure()
+    results |= labelled.measure()
     results |= await rounds.measure()
     with EmbeddedKafka(directory / "kafka") as kafka, EmbeddedStore(directory / "store") as store:
         results |= await latency.measure(kafka.bootstrap_servers, directory)
