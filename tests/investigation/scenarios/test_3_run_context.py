@@ -167,6 +167,13 @@ async def test_token_exhaustion_prevents_subsequent_work() -> None:
     assert scene.requests[1].body["max_tokens"] == 1_000 - 120
 
 
+@clause("token exhaustion prevents subsequent work")
+async def test_token_exhaustion_prevents_subsequent_work_of_the_model_where_no_tool_was_asked() -> None:
+    scene = Scene([calls(use("call-1", "shell")), answer(draft())], Limits(tokens=100))
+    assert (await played(scene)).stop_reason is ExecutionStop.TOKENS_EXHAUSTED
+    assert len(scene.requests) == 1
+
+
 @scenario("ReAct performs two model rounds")
 async def test_react_performs_two_model_rounds() -> None:
     seen = Seen()

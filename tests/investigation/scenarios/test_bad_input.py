@@ -12,6 +12,7 @@ from agrajag.harness import Failed
 from agrajag.investigation.draft import Conclusion
 from agrajag.investigation.evidence import CallIds, Found, Scope
 from agrajag.investigation.frozen_model import FrozenModel
+from agrajag.investigation.limits import Limits
 from agrajag.investigation.prompt import SYSTEM_PROMPT
 from agrajag.investigation.question import PreviousTurn
 from agrajag.investigation.requests import KnowledgeRequest
@@ -22,6 +23,7 @@ from tests.investigation.scenarios.scene import (
     LOGS,
     MYSQL,
     WINDOW,
+    Hanging,
     Scene,
     Seen,
     Source,
@@ -162,6 +164,18 @@ async def test_a_previous_observation_of_another_id_is_sent_back_and_takes_nothi
     assert scene.observation(2)["code"] == "PREVIOUS_OBSERVATION_WRONG"
     assert scene.observation(2)["expected_tool_call_id"] == "call-0"
     assert scene.knowledge.ids == ["call-0", "call-2"]
+
+
+async def test_a_source_that_never_answers_is_cut_after_its_time_and_the_run_goes_on() -> None:
+    scene = Scene([calls(lookup("call-1")), ENDED], Limits(tool_seconds=0.05), knowledge=Hanging())
+    await played(scene)
+    assert scene.observation(1) == {
+        "evidence_status": "ERROR",
+        "tool_call_id": "call-1",
+        "code": "TOOL_TIMEOUT",
+    }
+    [record] = await scene.records()
+    assert (record.state, record.error_code) == ("FAILED", "TOOL_TIMEOUT")
 
 
 class Confused(Source):
