@@ -3,12 +3,13 @@
 import asyncio
 import json
 from contextlib import aclosing
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from agrajag.cli.telling import tell
+from agrajag.clock import utc_now
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,7 +49,7 @@ def list_(
             and project in (None, record.project_id)
         )
 
-    found = asyncio.run(_stories(wanted, datetime.now(UTC) - timedelta(hours=hours)))
+    found = asyncio.run(_stories(wanted, utc_now() - timedelta(hours=hours)))
     if as_json:
         for story in found:
             typer.echo(json.dumps(as_data(story)))

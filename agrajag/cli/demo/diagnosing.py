@@ -3,7 +3,7 @@
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from importlib import resources
 from pathlib import Path
 from typing import Annotated, NamedTuple
@@ -12,6 +12,7 @@ from pydantic import Field
 
 from agrajag import bootstrap
 from agrajag.cli.demo.reading import Follower, Ledger
+from agrajag.clock import utc_now
 from agrajag.documents.cascade import TOOLS_PATH, DocumentName
 from agrajag.documents.pushing import planned_push
 from agrajag.model.answers import InboxItem
@@ -97,11 +98,11 @@ async def through_diagnosis(
         await bootstrap.push_documents(settings, planned_push(documents, table), table)
         tell("starting the diagnosis")
         await start()
-        while any(problems_of(expected, ledger, datetime.now(UTC))) and time.monotonic() < deadline:
+        while any(problems_of(expected, ledger, utc_now())) and time.monotonic() < deadline:
             await follower.read_on()
     return Diagnosed(
         Counter(str(step.verdict or step.reason) for step in ledger.closed.values()),
         settings.model.api_key is not None,
         tuple(ledger.inbox.values()),
-        tuple(problems_of(expected, ledger, datetime.now(UTC))),
+        tuple(problems_of(expected, ledger, utc_now())),
     )

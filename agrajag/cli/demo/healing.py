@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from importlib import resources
 from typing import Annotated, Any
 
@@ -12,6 +12,7 @@ from aiokafka import AIOKafkaProducer
 from pydantic import Field
 
 from agrajag.cli.demo.reading import Follower
+from agrajag.clock import utc_now
 from agrajag.errors import TransientError
 from agrajag.model.answers import HealthCommand
 from agrajag.model.enums import CommandOutcome, Scope, Status
@@ -92,11 +93,11 @@ async def through_healing(
         before = _status(documents, step)
         asked = step.asked()
         if asked is None:
-            await _report(connection, topics, step.succeeded(datetime.now(UTC)))
+            await _report(connection, topics, step.succeeded(utc_now()))
         elif problem := await _refusal(connection, topics, asked, deadline - time.monotonic()):
             problems.append(problem)
             continue
-        while (wrong := not_as_told(step, documents, datetime.now(UTC))) and time.monotonic() < deadline:
+        while (wrong := not_as_told(step, documents, utc_now())) and time.monotonic() < deadline:
             await follower.read_on()
         if wrong:
             problems.append(f"after {step.tells}: {wrong}")
@@ -108,7 +109,7 @@ async def through_healing(
 
 def _status(documents: Mapping[str, ToolHealth], step: HealingStep) -> str:
     document = documents.get(step.document)
-    return document.status_at(datetime.now(UTC)) if document is not None else "unknown"
+    return document.status_at(utc_now()) if document is not None else "unknown"
 
 
 async def _report(connection: KafkaConnection, topics: Topics, success: ToolCallSucceeded) -> None:

@@ -7,7 +7,7 @@ the run.
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from importlib import resources
 from itertools import groupby
 from typing import Any
@@ -16,6 +16,7 @@ import orjson
 from aiokafka import AIOKafkaProducer
 
 from agrajag.cli.demo.reading import Follower
+from agrajag.clock import utc_now
 from agrajag.core.link import scope_id_of, scope_of
 from agrajag.model.events import SystemEvent
 from agrajag.model.health import ToolHealth
@@ -102,7 +103,7 @@ async def through_links(
     async with AIOKafkaProducer(**connection.producer_options()) as producer:
         for step, lines in groupby(steps, key=lambda line: line.step):
             before = _down(documents)
-            happened = [(line.happened(datetime.now(UTC)), line.down) for line in lines]
+            happened = [(line.happened(utc_now()), line.down) for line in lines]
             for event, is_down in happened:
                 key = link_key(event.tenant_id, event.link_id).encode()
                 await producer.send_and_wait(topics.name(Topic.SYSTEM_EVENTS), event.to_json(), key)

@@ -4,7 +4,6 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from importlib import resources
 
 import orjson
@@ -13,6 +12,7 @@ from agrajag import bootstrap
 from agrajag.cli.demo.reading import Follower
 from agrajag.cli.demo.scenarios import DemoRecord, Producer, Scenario, Script
 from agrajag.cli.demo.sending import send
+from agrajag.clock import utc_now
 from agrajag.documents.cascade import RULES_PATH, DocumentName
 from agrajag.documents.pushing import planned_push
 from agrajag.documents.rule_files import read_layer
@@ -82,7 +82,7 @@ async def _judged(
     deadline: float,
 ) -> str | None:
     """Send the failure once more under this id; the rule that judged it, None if no answer came in time."""
-    event = scenario.event | {"eventId": event_id, "occurredAt": datetime.now(UTC).isoformat()}
+    event = scenario.event | {"eventId": event_id, "occurredAt": utc_now().isoformat()}
     key = tool_key(scenario.tenant_id, scenario.tool_name).encode()
     record = DemoRecord(key, orjson.dumps(event), Producer.KAFKA)
     await send(settings.kafka.connection(), settings.topics.topics(), [record], sent)

@@ -5,7 +5,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 from aiokafka.errors import KafkaError
@@ -22,6 +21,7 @@ from agrajag.cli.demo.sending import send
 from agrajag.cli.demo.showing import Counts, health_table, live_counts, progress_console
 from agrajag.cli.local import LocalParts, Plan, local_parts
 from agrajag.cli.tables import result_console
+from agrajag.clock import utc_now
 from agrajag.documents.rule_files import bundled_rules
 from agrajag.errors import TransientError
 from agrajag.settings import ENV_PREFIX, Settings
@@ -91,7 +91,7 @@ async def run_demo(plan: Plan, tell: Tell) -> Balance:
 
 def _show(run: _Run) -> None:
     console = result_console()
-    console.print(health_table(run.ledger.documents, datetime.now(UTC)))
+    console.print(health_table(run.ledger.documents, utc_now()))
     lines = (
         f"sent twice by their producer: {run.sent_twice:,}",
         f"republished to their right partition: {run.ledger.republished:,}",
@@ -105,7 +105,7 @@ def _show(run: _Run) -> None:
 async def _through(parts: LocalParts, data_dir: Path, script: Script, tell: Tell) -> _Run:
     settings = parts.settings
     connection, topics = settings.kafka.connection(), settings.topics.topics()
-    records = script.records(datetime.now(UTC))
+    records = script.records(utc_now())
     sent: Counter[str] = Counter()
     async with following(connection, topics) as follower:
         sending = asyncio.ensure_future(send(connection, topics, records, sent))
