@@ -22,6 +22,7 @@ from agrajag.wire.clients import KafkaConnection
 from agrajag.wire.following import kafka_errors
 from agrajag.wire.outputs import Output
 from agrajag.wire.topics import Topic, Topics
+from agrajag.wire.writing import handed_over
 
 
 class Action(StrEnum):
@@ -106,9 +107,7 @@ async def push(
     with kafka_errors("writing documents"):
         async with AIOKafkaProducer(**connection.producer_options()) as producer:
             for output in outputs:
-                await producer.send_and_wait(
-                    output.topic, output.value, output.key, headers=list(output.headers)
-                )
+                await (await handed_over(producer, output))
 
 
 def _unreadable(documents: Mapping[DocumentName, str]) -> Iterator[Problem]:

@@ -16,9 +16,8 @@ from agrajag.metrics import OUTPUTS
 from agrajag.wire.clients import KafkaConnection
 from agrajag.wire.lazy_producer import LazyProducer
 from agrajag.wire.outputs import Output
-from agrajag.wire.partition import partition_for
 from agrajag.wire.topics import Topics
-from agrajag.wire.writing import write_errors
+from agrajag.wire.writing import handed_over, write_errors
 
 
 class Sender:
@@ -70,10 +69,9 @@ class Sender:
 async def _delivered(producer: AIOKafkaProducer, records: Iterable[Output]) -> None:
     acknowledgements: list[asyncio.Future[object]] = []
     try:
-        for topic, key, value, headers, partition in records:
-            if partition is None:
-                partition = partition_for(key, len(await producer.partitions_for(topic)))
-            acknowledgements.append(await producer.send(topic, value, key, partition, headers=list(headers)))
+        for record in records:
+            acknowledgement = await handed_over(producer, record)
+            acknowledgements.append(acknowledgement)
     finally:
         # All of them to their end: the event loop would complain of an error that nobody has waited for.
         ends = await asyncio.gather(*acknowledgements, return_exceptions=True)

@@ -38,7 +38,7 @@ from agrajag.wire.membership import Group, read_to, refuse_wrong_setup
 from agrajag.wire.outage import Outage
 from agrajag.wire.reasons import DeadLetterReason
 from agrajag.wire.topics import Topics
-from agrajag.wire.writing import write_errors
+from agrajag.wire.writing import handed_over, write_errors
 
 log = structlog.get_logger(__name__)
 
@@ -205,15 +205,7 @@ class Mirror(ConsumerRebalanceListener):  # type: ignore[misc]
                 for record, error in batch.letters.values():
                     topic = self._routes[record.topic].topic
                     letter = dead_letter(record, error, self._topics.dead_letters(topic))
-                    acknowledgements.append(
-                        await producer.send(
-                            letter.topic,
-                            letter.value,
-                            letter.key,
-                            letter.partition,
-                            headers=list(letter.headers),
-                        )
-                    )
+                    acknowledgements.append(await handed_over(producer, letter))
                     DEAD_LETTERS.labels(topic, error.reason).inc()
                 await asyncio.gather(*acknowledgements)
         first, (_, error) = next(iter(batch.letters.items()))

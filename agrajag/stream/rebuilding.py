@@ -36,6 +36,7 @@ from agrajag.wire.origin import ReceivedRecord
 from agrajag.wire.outputs import Output
 from agrajag.wire.tombstones import tombstone, tombstone_revision
 from agrajag.wire.topics import Topic, Topics
+from agrajag.wire.writing import handed_over
 
 log = structlog.get_logger(__name__)
 
@@ -207,17 +208,7 @@ class Rebuilding:
     async def _send(self, producer: AIOKafkaProducer, outputs: Iterable[Output]) -> None:
         """Returns when the brokers have all of them."""
         with kafka_errors("writing"):
-            pending = [
-                await producer.send(
-                    output.topic,
-                    output.value,
-                    output.key,
-                    partition=output.partition,
-                    headers=list(output.headers),
-                )
-                for output in outputs
-            ]
-            await asyncio.gather(*pending)
+            await asyncio.gather(*[await handed_over(producer, output) for output in outputs])
 
     async def _refuse_workers(self) -> None:
         with kafka_errors(f"looking at the group {self._group}"):

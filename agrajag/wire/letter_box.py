@@ -7,23 +7,25 @@ same event id, and is a repeat of its producer's: a further signal, never a seco
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import structlog
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRecord, TopicPartition
-from aiokafka.errors import KafkaError, MessageSizeTooLargeError
+from aiokafka.errors import MessageSizeTooLargeError
 
-from agrajag.errors import ConfigError, InputError, PermanentError, TransientError
-from agrajag.wire.clients import REFUSALS, KafkaConnection, admin_client
+from agrajag.errors import ConfigError, InputError, TransientError
+from agrajag.wire.clients import KafkaConnection, admin_client
 from agrajag.wire.dead_letters import marked_id, replay_mark, replayed
+from agrajag.wire.following import kafka_errors
 from agrajag.wire.header_names import accept_any_header_name
 from agrajag.wire.letters import Letter, Selection, letter_of
 from agrajag.wire.origin import Origins, own_place
 from agrajag.wire.outputs import Output
 from agrajag.wire.topics import TOPICS, Topic, Topics
+from agrajag.wire.writing import handed_over
 
 log = structlog.get_logger(__name__)
 
@@ -147,7 +149,7 @@ async def letter_box(
     What its use raises of Kafka's becomes TransientError, or PermanentError where the brokers refuse us.
     """
     accept_any_header_name()
-    with _kafka_errors():
+    with kafka_errors("dead letters"):
         places = await _places(connection, topics)
         async with AIOKafkaConsumer(**connection.client_options(), auto_offset_reset="earliest") as consumer:
             yield LetterBox(consumer, connection, topics, origins, places)
@@ -204,16 +206,4 @@ async def _sent(
 
 
 async def _send(producer: AIOKafkaProducer, output: Output) -> None:
-    await producer.send_and_wait(
-        output.topic, output.value, output.key, output.partition, headers=list(output.headers)
-    )
-
-
-@contextmanager
-def _kafka_errors() -> Iterator[None]:
-    try:
-        yield
-    except REFUSALS as error:
-        raise PermanentError(f"kafka: dead letters: {type(error).__name__}: {error}") from error
-    except (KafkaError, OSError) as error:
-        raise TransientError(f"kafka: dead letters: {type(error).__name__}: {error}") from error
+    await (await handed_over(producer, output))

@@ -1,12 +1,27 @@
-"""What the errors of a Kafka producer mean: away for now, or refused for good."""
+"""Hands records to a Kafka producer, and says what its errors mean: away for now, or refused for good."""
 
+import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from aiokafka import AIOKafkaProducer
 from aiokafka.errors import KafkaError, KafkaTimeoutError
 
 from agrajag.errors import PermanentError, TransientError
 from agrajag.wire.following import kafka_errors
+from agrajag.wire.outputs import Output
+
+
+async def handed_over(producer: AIOKafkaProducer, output: Output) -> asyncio.Future[object]:
+    """Hands over one record: it is on the brokers when the future is done. Both raise as the client does.
+
+    Without a partition it goes where murmur2 of its key says.
+    """
+    topic, key, value, headers, partition = output
+    acknowledgement: asyncio.Future[object] = await producer.send(
+        topic, value, key, partition, headers=list(headers)
+    )
+    return acknowledgement
 
 
 @contextmanager
