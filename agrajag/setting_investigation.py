@@ -50,7 +50,12 @@ class InvestigationSettings(Group):
     loki_url: HttpAddress | None = Field(
         None, description="Loki to ask for logs, where there is no folder of them."
     )
-    loki_token: SecretStr | None = Field(None, description="Bearer token for Loki.")
+    loki_user: str | None = Field(None, description="User for Loki, with the token as its password.")
+    loki_token: SecretStr | None = Field(None, description="Token for Loki: as a bearer, without a user.")
+    loki_tenant: str | None = Field(None, description="Tenant (X-Scope-OrgID) that Loki is asked for.")
+    loki_service_label: str = Field(
+        "service_name", description="Label of Loki's streams that says whose log it is."
+    )
     mysql_host: str | None = Field(None, description="MySQL or MariaDB that may be read.")
     mysql_port: Annotated[int, Field(ge=1, le=65_535)] = Field(3306, description="Its port.")
     mysql_user: str = Field("", description="A user that may do nothing but SELECT.")

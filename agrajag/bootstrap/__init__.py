@@ -17,6 +17,7 @@ from agrajag.bootstrap.asking import (
 from agrajag.bootstrap.demo import demo_tools
 from agrajag.bootstrap.diagnosis import run_diagnosis
 from agrajag.bootstrap.evaluation import run_evaluation
+from agrajag.bootstrap.investigation import run_investigation
 from agrajag.bootstrap.local import data_directory, embedded_kafka, embedded_store, free_ports, start_role
 from agrajag.bootstrap.sink import compare_store, run_sink
 from agrajag.bootstrap.topics import create_topics, refuse_unfit_topics
@@ -41,6 +42,7 @@ __all__ = [
     "refuse_unfit_topics",
     "run_diagnosis",
     "run_evaluation",
+    "run_investigation",
     "run_sink",
     "run_worker",
     "send_command",

@@ -20,6 +20,9 @@ class InvocationLedger(Protocol):
     async def write(self, record: InvocationRecord) -> None:
         """Keep the record, unless a later one of the same call is kept. Raises where that is not certain."""
 
+    async def of_run(self, run_id: str) -> list[InvocationRecord]:
+        """The calls of a run, in the order in which they began."""
+
 
 def step_of(record: InvocationRecord) -> int:
     """How far a record has come; of two of the same step the first one counts."""

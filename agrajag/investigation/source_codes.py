@@ -18,6 +18,7 @@ class SourceCode(StrEnum):
     QUERY_TOO_LARGE = "QUERY_TOO_LARGE"  # it would read more than one look may
     LEVEL_NOT_KNOWN = "LEVEL_NOT_KNOWN"  # lines fit that do not say how bad they are
 
+    SOURCE_NOT_SET_UP = "SOURCE_NOT_SET_UP"
     SOURCE_UNAVAILABLE = "SOURCE_UNAVAILABLE"
     SOURCE_UNREADABLE = "SOURCE_UNREADABLE"  # it is there, and is not what it should be
     SOURCE_TIMEOUT = "SOURCE_TIMEOUT"
