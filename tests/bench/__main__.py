@@ -11,7 +11,7 @@ from rich.table import Table
 
 from agrajag.embedded import EmbeddedKafka, EmbeddedStore
 from agrajag.logs import configure_logging
-from tests.bench import classify, labelled, lanes, latency, recovery, rounds, sink, worker
+from tests.bench import classify, investigation, labelled, lanes, latency, recovery, rounds, sink, worker
 
 RESULTS = Path(".bench/results.json")
 GOALS: dict[str, tuple[str, float]] = {
@@ -31,6 +31,7 @@ GOALS: dict[str, tuple[str, float]] = {
     "sink.over_bulk_upsert": (">=", 0.7),
     "diagnosis.round_over_sdk": ("<=", 1.5),
     "diagnosis.lanes_over_ideal": ("<=", 1.3),
+    "investigation.run_over_sdk": ("<=", 1.5),
 }
 
 
@@ -55,6 +56,7 @@ async def measure(directory: Path) -> dict[str, float]:
     results = classify.measure()
     results |= labelled.measure()
     results |= await rounds.measure()
+    results |= await investigation.measure()
     with EmbeddedKafka(directory / "kafka") as kafka, EmbeddedStore(directory / "store") as store:
         results |= await latency.measure(kafka.bootstrap_servers, directory)
         results |= await worker.measure(kafka.bootstrap_servers, directory)

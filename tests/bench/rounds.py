@@ -20,7 +20,22 @@ from tests.harness.scripted_model import KEY, Request, ScriptedModel
 
 RUNS = 60
 TURNS = 7
-_LOOKS, ANSWERS = "looks", "answers"
+_LOOKUPS = ({"query": "503"}, {"query": "连接池"}, {"query": "order-service"})
+_DRAFT = {
+    "conclusion": {"summary": "连接池耗尽。", "root_cause": None},
+    "analysis": [
+        {
+            "type": "OBSERVATION",
+            "statement": "手册说明连接池耗尽时返回 503。",
+            "tool_call_ids": ["call-1", "call-2", "call-3"],
+            "scope": None,
+        }
+    ],
+    "action_plan": ["扩大连接池。"],
+    "recommendations": [],
+    "limitations": {"missing_info": [], "checked_scope": ["运行手册"]},
+}
+_LOOKS, ANSWERS, INVESTIGATES = "looks", "answers", "investigates"
 
 
 async def measure() -> dict[str, float]:
@@ -33,7 +48,7 @@ async def measure() -> dict[str, float]:
         assert isinstance(model, Model)
         bare = anthropic.AsyncAnthropic(api_key=KEY, base_url=url, max_retries=0)
         async with model, bare:
-            harness_us, sdk_us = await _best_of(lambda: _through_harness(model), lambda: _through_sdk(bare))
+            harness_us, sdk_us = await best_of(2, lambda: _through_harness(model), lambda: _through_sdk(bare))
     return {"diagnosis.round_us": harness_us, "diagnosis.round_over_sdk": harness_us / sdk_us}
 
 
@@ -62,8 +77,8 @@ async def _through_sdk(client: anthropic.AsyncAnthropic) -> None:
     assert (await runner.until_done()).stop_reason == "end_turn"
 
 
-async def _best_of(*works: Callable[[], Awaitable[None]]) -> list[float]:
-    """The shortest of several turns of each, in µs of this process's CPU for one round."""
+async def best_of(rounds: int, *works: Callable[[], Awaitable[None]]) -> list[float]:
+    """The shortest of several turns of each, in µs of this process's CPU for one of its rounds."""
     best = [float("inf")] * len(works)
     gc.collect()
     for turn in range(TURNS + 1):
@@ -73,14 +88,14 @@ async def _best_of(*works: Callable[[], Awaitable[None]]) -> list[float]:
                 await work()
             if turn:  # the first one is for the caches
                 best[number] = min(best[number], time.process_time() - started)
-    return [seconds / RUNS / 2 * 1e6 for seconds in best]
+    return [seconds / RUNS / rounds * 1e6 for seconds in best]
 
 
 @asynccontextmanager
 async def model_process(script: str) -> AsyncIterator[str]:
     """The address of a scripted model that answers at once, as a process of its own.
 
-    It LOOKS once and is done, or ANSWERS at once with a verdict that needs no probe.
+    It LOOKS once and is done, ANSWERS at once with a verdict that needs no probe, or INVESTIGATES by three tool calls.
     """
     process = await asyncio.create_subprocess_exec(
         sys.executable,
@@ -108,6 +123,15 @@ def _answers(_: Request) -> Message:
     )
 
 
+def _investigates(request: Request) -> Message:
+    number = len(request.body["messages"]) // 2 + 1
+    if number > len(_LOOKUPS):
+        return text(json.dumps(_DRAFT))
+    seen = {"tool_call_id": f"call-{number - 1}", "evaluation": "GAINED"}
+    envelope = {"input": _LOOKUPS[number - 1], **({"previous_observation": seen} if number > 1 else {})}
+    return calls(use(f"call-{number}", "lookup_knowledge", **envelope))
+
+
 async def _serve(answer: Callable[[Request], Message]) -> None:
     async with ScriptedModel(answer) as server:
         print(server.url, flush=True)
@@ -115,4 +139,5 @@ async def _serve(answer: Callable[[Request], Message]) -> None:
 
 
 if __name__ == "__main__" and len(sys.argv) > 1:
-    asyncio.run(_serve({_LOOKS: _looks, ANSWERS: _answers}[sys.argv[1]]))
+    scripts = {_LOOKS: _looks, ANSWERS: _answers, INVESTIGATES: _investigates}
+    asyncio.run(_serve(scripts[sys.argv[1]]))
