@@ -21,10 +21,8 @@ if TYPE_CHECKING:
     from agrajag.investigation.gate import Sources
     from agrajag.investigation.investigator import Investigator
     from agrajag.investigation.ledger import InvocationLedger
-    from agrajag.investigation.log_lines import LogFields
-    from agrajag.investigation.loki_client import LokiAccess
-    from agrajag.investigation.mysql.session import MysqlAccess
-    from agrajag.investigation.mysql.tables import SqlTables
+    from agrajag.investigation.logs import LogFields, LokiAccess
+    from agrajag.investigation.mysql import MysqlAccess, SqlTables
     from agrajag.investigation.question import Question
     from agrajag.investigation.result import DiagnosisExecutionResult
 
@@ -113,9 +111,8 @@ def _model(settings: Settings) -> "Model":
 async def _sources(own: InvestigationSettings, tables: "SqlTables | None", ends: AsyncExitStack) -> "Sources":
     """What is set up; for each of the others, something that says that it is not."""
     from agrajag.investigation.gate import Sources
-    from agrajag.investigation.jsonl_logs import JsonlLogs
-    from agrajag.investigation.loki_logs import LokiLogs
-    from agrajag.investigation.mysql.source import MysqlSource
+    from agrajag.investigation.logs import JsonlLogs, LokiLogs
+    from agrajag.investigation.mysql import MysqlSource
     from agrajag.investigation.no_source import NoSource
     from agrajag.investigation.runbooks import Runbooks
 
@@ -138,7 +135,7 @@ async def _sources(own: InvestigationSettings, tables: "SqlTables | None", ends:
 
 
 def _names_of_fields(own: InvestigationSettings) -> "LogFields":
-    from agrajag.investigation.log_lines import LogFields
+    from agrajag.investigation.logs import LogFields
 
     usual = LogFields()
 
@@ -154,7 +151,7 @@ def _names_of_fields(own: InvestigationSettings) -> "LogFields":
 
 
 def _loki(own: InvestigationSettings, url: str) -> "LokiAccess":
-    from agrajag.investigation.loki_client import LokiAccess
+    from agrajag.investigation.logs import LokiAccess
 
     return LokiAccess(
         url,
@@ -168,7 +165,7 @@ def _loki(own: InvestigationSettings, url: str) -> "LokiAccess":
 def _tables(own: InvestigationSettings) -> "SqlTables | None":
     """What of the database may be read; None where none is set up. Raises ConfigError."""
     from agrajag.documents.yaml_text import NotYaml, read_yaml
-    from agrajag.investigation.mysql.tables import SqlTables
+    from agrajag.investigation.mysql import SqlTables
 
     if own.mysql_host is None:
         return None
@@ -187,7 +184,7 @@ def _tables(own: InvestigationSettings) -> "SqlTables | None":
 
 
 def _mysql(own: InvestigationSettings, host: str) -> "MysqlAccess":
-    from agrajag.investigation.mysql.session import MysqlAccess
+    from agrajag.investigation.mysql import MysqlAccess
 
     password = "" if own.mysql_password is None else own.mysql_password.get_secret_value()
     tls = None if own.mysql_ca_file is None else ssl.create_default_context(cafile=str(own.mysql_ca_file))

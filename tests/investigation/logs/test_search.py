@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agrajag.investigation.log_lines import LogLine
-from agrajag.investigation.log_search import Fit, InvalidPattern, LogSearch, Newest
+from agrajag.investigation.logs.lines import LogLine
+from agrajag.investigation.logs.search import Fit, InvalidPattern, LogSearch, Newest
 from agrajag.investigation.requests import LogLevel
-from tests.investigation.log_folders import NOON, asking, at
+from tests.investigation.logs.folders import NOON, asking, at
 
 LINE = LogLine(
     NOON, LogLevel.WARN, "Orders", "connect ECONNREFUSED 10.0.0.1", {"error": {"code": 502}, "tag": "超时"}

@@ -14,11 +14,11 @@ import structlog
 from agrajag.harness import Failed
 from agrajag.investigation.evidence import CallIds, Found, Scope
 from agrajag.investigation.folder import files_below
-from agrajag.investigation.log_files import Allowance, PieceSizes
-from agrajag.investigation.log_lines import LogFields
-from agrajag.investigation.log_look import Head, LogLook
-from agrajag.investigation.log_names import is_log
-from agrajag.investigation.log_search import Fit, InvalidPattern, LogSearch, Newest, plain
+from agrajag.investigation.logs.files import Allowance, PieceSizes
+from agrajag.investigation.logs.lines import LogFields
+from agrajag.investigation.logs.look import Head, LogLook
+from agrajag.investigation.logs.names import is_log
+from agrajag.investigation.logs.search import Fit, InvalidPattern, LogSearch, Newest, plain
 from agrajag.investigation.off_loop import Reading, TimeIsUp, beside_the_loop
 from agrajag.investigation.requests import LogRequest
 from agrajag.investigation.source_codes import SourceCode

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from agrajag.investigation.excerpts import excerpt
-from agrajag.investigation.markdown_sections import Section
 from agrajag.investigation.off_loop import Reading, TimeIsUp
-from agrajag.investigation.search_words import Wanted, words
+from agrajag.investigation.runbooks.excerpts import excerpt
+from agrajag.investigation.runbooks.markdown_sections import Section
+from agrajag.investigation.runbooks.search_words import Wanted, words
 
 _SCHEMA = """
 CREATE VIRTUAL TABLE words USING fts5(document, heading, text, tokenize = 'porter ascii');

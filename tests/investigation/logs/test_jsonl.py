@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 from agrajag.harness import Failed
 from agrajag.investigation.evidence import Found
-from agrajag.investigation.jsonl_logs import JsonlLogs, LogLimits
-from agrajag.investigation.log_files import PieceSizes
+from agrajag.investigation.logs.files import PieceSizes
+from agrajag.investigation.logs.jsonl import JsonlLogs, LogLimits
 from agrajag.investigation.requests import LogLevel
 from agrajag.investigation.source_codes import SourceCode
 from agrajag.metrics import REGISTRY, LeftOutKind
-from tests.investigation.log_folders import NOON, asking, at, empty, later, line, messages_by, write
+from tests.investigation.logs.folders import NOON, asking, at, empty, later, line, messages_by, write
 from tests.investigation.looking import IDS, items
 
 SMALL = PieceSizes(piece=768, probe=512, line=2_048)

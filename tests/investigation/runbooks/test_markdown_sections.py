@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from agrajag.investigation.markdown_sections import MAX_HEADING, Section, sections
+from agrajag.investigation.runbooks.markdown_sections import MAX_HEADING, Section, sections
 
 RUNBOOK = """---
 owner: payments

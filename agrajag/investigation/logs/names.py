@@ -4,7 +4,7 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from agrajag.investigation.log_lines import MAX_SERVICE
+from agrajag.investigation.logs.lines import MAX_SERVICE
 
 LONGEST_PERIOD = timedelta(days=32)
 """A file is named after the first or the last day of what it holds, or one between: a month, or less."""

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agrajag.investigation.excerpts import excerpt
+from agrajag.investigation.runbooks.excerpts import excerpt
 
 
 def spans(text: str, *found: str) -> list[tuple[int, int]]:

@@ -15,8 +15,8 @@ import structlog.testing
 from agrajag.errors import ConfigError
 from agrajag.harness import Failed
 from agrajag.investigation.evidence import Found
-from agrajag.investigation.loki_client import LokiAccess
-from agrajag.investigation.loki_logs import LokiLimits, LokiLogs
+from agrajag.investigation.logs.loki import LokiLimits, LokiLogs
+from agrajag.investigation.logs.loki_client import LokiAccess
 from agrajag.investigation.requests import LogLevel
 from agrajag.investigation.source_codes import SourceCode
 from tests.diagnosis.tool_servers import (
@@ -30,8 +30,8 @@ from tests.diagnosis.tool_servers import (
     says,
     trickles,
 )
-from tests.investigation.log_folders import NOON, asking, at, later
-from tests.investigation.loki import FakeLoki, Line
+from tests.investigation.logs.folders import NOON, asking, at, later
+from tests.investigation.logs.loki_server import FakeLoki, Line
 from tests.investigation.looking import IDS, items
 from tests.waiting import eventually
 

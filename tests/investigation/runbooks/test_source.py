@@ -10,7 +10,7 @@ import pytest
 from agrajag.harness import Failed
 from agrajag.investigation.evidence import Found
 from agrajag.investigation.requests import KnowledgeRequest
-from agrajag.investigation.runbooks import RunbookLimits, Runbooks
+from agrajag.investigation.runbooks.source import RunbookLimits, Runbooks
 from agrajag.investigation.source_codes import SourceCode
 from agrajag.metrics import REGISTRY, LeftOutKind
 from tests.investigation.looking import IDS, items

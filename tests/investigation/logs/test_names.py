@@ -4,8 +4,8 @@ from datetime import timedelta
 
 import pytest
 
-from agrajag.investigation.log_names import LONGEST_PERIOD, is_log, log_name
-from tests.investigation.log_folders import NOON
+from agrajag.investigation.logs.names import LONGEST_PERIOD, is_log, log_name
+from tests.investigation.logs.folders import NOON
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 from agrajag.investigation.folder import FolderFile
 from agrajag.investigation.left_out import LeftOut
-from agrajag.investigation.log_files import Allowance, LogFile, PieceSizes, RawLine, well_after, well_before
-from agrajag.investigation.log_lines import LogFields, dated, read_record
-from agrajag.investigation.log_names import LogName, log_name
-from agrajag.investigation.log_search import Fit, LogSearch, Newest
+from agrajag.investigation.logs.files import Allowance, LogFile, PieceSizes, RawLine, well_after, well_before
+from agrajag.investigation.logs.lines import LogFields, dated, read_record
+from agrajag.investigation.logs.names import LogName, log_name
+from agrajag.investigation.logs.search import Fit, LogSearch, Newest
 from agrajag.metrics import LeftOutKind
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 import re2
 
-from agrajag.investigation.log_lines import LEVEL_NAMES
+from agrajag.investigation.logs.lines import LEVEL_NAMES
 from agrajag.investigation.requests import LogLevel, LogRequest
 
 _LABEL = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*", re.ASCII)

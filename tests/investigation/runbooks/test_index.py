@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from agrajag.investigation.markdown_sections import Section
 from agrajag.investigation.off_loop import Reading, TimeIsUp
-from agrajag.investigation.runbook_index import RunbookIndex
-from agrajag.investigation.search_words import wanted
+from agrajag.investigation.runbooks.index import RunbookIndex
+from agrajag.investigation.runbooks.markdown_sections import Section
+from agrajag.investigation.runbooks.search_words import wanted
 
 
 @pytest.fixture

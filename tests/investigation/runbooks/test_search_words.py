@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agrajag.investigation.search_words import MAX_WORD, wanted, words
+from agrajag.investigation.runbooks.search_words import MAX_WORD, wanted, words
 
 TEXTS = st.text(alphabet=st.one_of(st.characters(), st.sampled_from('超时连接aÉ_-⒈½ｶﾞｱ 한글"*()^:{}'))).map(
     str

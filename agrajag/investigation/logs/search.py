@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import re2
 
-from agrajag.investigation.log_lines import LogLine
+from agrajag.investigation.logs.lines import LogLine
 from agrajag.investigation.requests import LogLevel, LogRequest
 
 _MAX_PATTERN_MEMORY = 1024 * 1024

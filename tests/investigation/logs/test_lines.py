@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agrajag.investigation.log_lines import MAX_FIELDS, LogFields, dated, instant, level_of, read_record
+from agrajag.investigation.logs.lines import MAX_FIELDS, LogFields, dated, instant, level_of, read_record
 from agrajag.investigation.requests import LogLevel
 
 NAMES = LogFields()

@@ -16,7 +16,7 @@ import orjson
 
 from agrajag.core.origins import NoAddress, origin_of
 from agrajag.errors import ConfigError
-from agrajag.investigation.logql import is_label
+from agrajag.investigation.logs.logql import is_label
 from agrajag.investigation.source_codes import SourceCode
 
 _VALUES = "/loki/api/v1/label/{}/values"

@@ -14,10 +14,10 @@ import structlog
 
 from agrajag.harness import Failed
 from agrajag.investigation.evidence import CallIds, Found, Scope
-from agrajag.investigation.log_lines import Dated, LogFields, LogLine, json_object, read_record, service_of
-from agrajag.investigation.log_search import Fit, InvalidPattern, LogSearch, Newest, plain
-from agrajag.investigation.logql import query, selector
-from agrajag.investigation.loki_client import Entry, LokiAccess, LokiClient, LokiFailed, trusted_roots
+from agrajag.investigation.logs.lines import Dated, LogFields, LogLine, json_object, read_record, service_of
+from agrajag.investigation.logs.logql import query, selector
+from agrajag.investigation.logs.loki_client import Entry, LokiAccess, LokiClient, LokiFailed, trusted_roots
+from agrajag.investigation.logs.search import Fit, InvalidPattern, LogSearch, Newest, plain
 from agrajag.investigation.requests import MAX_WINDOW, LogRequest
 from agrajag.investigation.source_codes import SourceCode
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from agrajag.investigation.logql import is_label, query, quoted, selector
+from agrajag.investigation.logs.logql import is_label, query, quoted, selector
 from agrajag.investigation.requests import LogLevel
-from tests.investigation.log_folders import asking
-from tests.investigation.loki import BadQuery, read_query, unquoted
+from tests.investigation.logs.folders import asking
+from tests.investigation.logs.loki_server import BadQuery, read_query, unquoted
 
 TEXT = st.text(alphabet=st.characters(exclude_categories=["Cs"]), min_size=1, max_size=60).filter(str.strip)
 HOSTILE = st.one_of(

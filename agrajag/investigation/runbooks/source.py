@@ -17,11 +17,11 @@ from agrajag.harness import Failed
 from agrajag.investigation.evidence import CallIds, Found, Scope
 from agrajag.investigation.folder import FolderFile, Stamp, files_below, opened
 from agrajag.investigation.left_out import LeftOut
-from agrajag.investigation.markdown_sections import sections
 from agrajag.investigation.off_loop import Reading, TimeIsUp, beside_the_loop
 from agrajag.investigation.requests import KnowledgeRequest
-from agrajag.investigation.runbook_index import Hit, RunbookIndex
-from agrajag.investigation.search_words import Wanted, wanted
+from agrajag.investigation.runbooks.index import Hit, RunbookIndex
+from agrajag.investigation.runbooks.markdown_sections import sections
+from agrajag.investigation.runbooks.search_words import Wanted, wanted
 from agrajag.investigation.source_codes import SourceCode
 from agrajag.metrics import LeftOutKind
 
