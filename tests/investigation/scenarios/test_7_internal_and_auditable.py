@@ -12,6 +12,7 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from agrajag.cli.app import app
+from agrajag.cli.investigation import program
 from agrajag.harness import AgentStep, ModelStep, ToolStep
 from agrajag.investigation.ledger import MemoryLedger
 from agrajag.investigation.records import InvocationRecord, InvocationState
@@ -69,6 +70,7 @@ class Raising:
 async def test_the_use_case_is_callable_as_an_internal_entry() -> None:
     result = await played(Scene([answer(draft())]))
     assert isinstance(result, DiagnosisExecutionResult)
+    assert CliRunner().invoke(program, ["--help"]).exit_code == 0
 
 
 @clause("the use case is not wired into anything public")
