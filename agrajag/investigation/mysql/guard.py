@@ -1,6 +1,7 @@
 """Decides whether a text is one SELECT of what may be read, and makes the only form of it that is ever sent.
 
-Pure, and total: whatever the text is, there is a statement or a code. A statement judged again is the same statement.
+Pure, and total: whatever the text is, there is a statement or a code. A statement judged again is the same statement,
+unless all that is told in it has made it larger than what is read at all.
 """
 
 import re

@@ -11,7 +11,7 @@ from agrajag.investigation.mysql.scope import Renderer, Scope
 from agrajag.investigation.mysql.tables import Refused, SqlCode
 
 _NUMBER = re.compile(r"\d{1,40}(\.\d{0,40})?([eE][+-]?\d{1,3})?", re.ASCII)
-_INFIX: Mapping[type[exp.Expr], str] = {
+_COMPARISONS: Mapping[type[exp.Expr], str] = {
     exp.EQ: "=",
     exp.NullSafeEQ: "<=>",
     exp.NEQ: "<>",
@@ -19,19 +19,19 @@ _INFIX: Mapping[type[exp.Expr], str] = {
     exp.LTE: "<=",
     exp.GT: ">",
     exp.GTE: ">=",
-    exp.Add: "+",
-    exp.Sub: "-",
-    exp.Mul: "*",
-    exp.Div: "/",
-    exp.IntDiv: "DIV",
-    exp.Mod: "%",
-    exp.BitwiseAnd: "&",
-    exp.BitwiseOr: "|",
 }
-_COMPARING = frozenset(
-    {exp.EQ, exp.NullSafeEQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE}
-    | {exp.Is, exp.Like, exp.Escape, exp.Between, exp.In, exp.Not}
+_CHAINS: tuple[Mapping[type[exp.Expr], str], ...] = (
+    {exp.Or: "OR"},
+    {exp.And: "AND"},
+    {exp.BitwiseOr: "|"},
+    {exp.BitwiseAnd: "&"},
+    {exp.Add: "+", exp.Sub: "-"},
+    {exp.Mul: "*", exp.Div: "/", exp.IntDiv: "DIV", exp.Mod: "%"},
 )
+"""What binds alike, from left to right."""
+
+_CHAIN_OF = {kind: chain for chain in _CHAINS for kind in chain}
+_COMPARING = frozenset({*_COMPARISONS, exp.Is, exp.Like, exp.Escape, exp.Between, exp.In, exp.Not})
 """What is no side of another of them, with or without parentheses.
 
 The parser binds some of them unlike the server, and makes up parentheses that nobody wrote.
@@ -88,16 +88,16 @@ def _now(node: exp.Expr, scope: Scope) -> str:
 
 
 def _chain(node: exp.Expr, scope: Scope) -> str:
-    """AND and OR: as long as one likes, since it is no deeper for that."""
-    operands: list[Any] = []
+    """As long as one likes, since it is no deeper for that."""
+    signs = _CHAIN_OF[type(node)]
+    parts: list[str] = []
     link: Any = node
-    while type(link) is type(node):
-        only(link, "this", "expression")
-        operands.append(link.expression)
+    while type(link) in signs:
+        # The last two tell what the parser knows of the dialect.
+        only(link, "this", "expression", "safe", "typed")
+        parts += [render(link.expression, scope), signs[type(link)]]
         link = link.this
-    operands.append(link)
-    sign = " AND " if isinstance(node, exp.And) else " OR "
-    return f"({sign.join(render(one, scope) for one in reversed(operands))})"
+    return f"({' '.join([render(link, scope), *reversed(parts)])})"
 
 
 def _not(node: exp.Not, scope: Scope) -> str:
@@ -109,6 +109,12 @@ def _side(node: Any, scope: Scope) -> str:
     if isinstance(node, exp.Expr) and type(node.unnest()) in _COMPARING:
         raise Refused(SqlCode.SQL_NOT_ALLOWED)
     return render(node, scope)
+
+
+def _compared(node: exp.Binary, scope: Scope) -> str:
+    only(node, "this", "expression")
+    sign = _COMPARISONS[type(node)]
+    return f"({_side(node.this, scope)} {sign} {_side(node.expression, scope)})"
 
 
 def _is(node: exp.Is, scope: Scope) -> str:
@@ -188,15 +194,7 @@ def _case(node: exp.Case, scope: Scope) -> str:
     return " ".join([*parts, "END"])
 
 
-def _infix(node: exp.Binary, scope: Scope) -> str:
-    # The last two tell what the parser knows of the dialect.
-    only(node, "this", "expression", "safe", "typed")
-    side = _side if type(node) in _COMPARING else render
-    return f"({side(node.this, scope)} {_INFIX[type(node)]} {side(node.expression, scope)})"
-
-
 OPERATIONS: Mapping[type[exp.Expr], Renderer] = {
-    exp.And: _chain,
     exp.Between: _between,
     exp.Boolean: _boolean,
     exp.Case: _case,
@@ -211,9 +209,9 @@ OPERATIONS: Mapping[type[exp.Expr], Renderer] = {
     exp.Neg: _neg,
     exp.Not: _not,
     exp.Null: _null,
-    exp.Or: _chain,
     exp.Paren: _paren,
     exp.Tuple: _tuple,
-    **dict.fromkeys(_INFIX, _infix),
+    **dict.fromkeys(_CHAIN_OF, _chain),
+    **dict.fromkeys(_COMPARISONS, _compared),
     **dict.fromkeys(_NOW, _now),
 }

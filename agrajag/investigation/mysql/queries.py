@@ -156,11 +156,10 @@ def _starred(node: Any, scope: Scope) -> list[Item]:
     only(node)
     if not sources:
         raise Refused(SqlCode.TABLE_NOT_ALLOWED)
-    return [
-        Item(f"`{source.alias}`.`{column}`", column)
-        for source in sources
-        for column in source.columns.values()
-    ]
+    columns = [(source.alias, column) for source in sources for column in source.columns.values()]
+    for _ in columns:
+        scope.work.count(scope.depth)
+    return [Item(f"`{alias}`.`{column}`", column) for alias, column in columns]
 
 
 def _group(node: exp.Select, scope: Scope, items: Sequence[Item]) -> str:

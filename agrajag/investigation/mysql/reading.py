@@ -15,7 +15,7 @@ from agrajag.investigation.mysql.tables import Refused, SqlCode
 
 MAX_TEXT_CHARS = 4_000
 MAX_TOKENS = 800
-MAX_NESTING = 12
+MAX_NESTING = 20
 MAX_STEPS = 2_500
 _MAX_PREFIXES = 4
 _OPENING = frozenset({TokenType.L_PAREN, TokenType.CASE})

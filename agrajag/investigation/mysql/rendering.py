@@ -46,9 +46,8 @@ def count_of(node: Any) -> str:
 def ordered(node: exp.Expr, rendered: str) -> str:
     """An item of ORDER BY, with its direction."""
     only(node, "this", "desc", "nulls_first")
-    if bool(node.args.get("nulls_first")) == bool(
-        node.args.get("desc")
-    ):  # another order than the server's own
+    # Without words about nulls the parser notes the order that the server has of its own.
+    if bool(node.args.get("nulls_first")) == bool(node.args.get("desc")):
         raise Refused(SqlCode.SQL_NOT_ALLOWED)
     return f"{rendered} DESC" if node.args.get("desc") else rendered
 

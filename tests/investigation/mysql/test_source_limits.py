@@ -15,7 +15,7 @@ from agrajag.investigation.mysql import MysqlAccess, MysqlLimits, MysqlSource, S
 from agrajag.investigation.mysql.session import opening
 from tests.investigation.mysql.asking import looked
 from tests.investigation.mysql.fake_server import OK, Told, a_server
-from tests.investigation.mysql.server import MariaDb
+from tests.investigation.mysql.server import MariaDb, require_mariadb
 from tests.investigation.mysql.statements import ACCEPTED, SHOP
 from tests.waiting import eventually
 
@@ -183,3 +183,15 @@ def test_each_kind_of_server_gets_the_limit_on_time_that_it_knows() -> None:
 def test_limits_that_are_none_are_refused(wrong: dict[str, int]) -> None:
     with pytest.raises(ConfigError):
         MysqlLimits(**wrong)
+
+
+def test_without_a_mariadb_its_tests_are_skipped_and_where_all_are_meant_to_run_they_fail(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.delenv("CI", raising=False)
+    with pytest.raises(pytest.skip.Exception, match="mariadb"):
+        require_mariadb()
+    monkeypatch.setenv("CI", "true")
+    with pytest.raises(pytest.fail.Exception, match="mariadb"):
+        require_mariadb()
