@@ -46,7 +46,7 @@ def _own_rules(draw: st.DrawFn) -> Rule:
 _LAYERS = st.lists(st.lists(_own_rules(), max_size=3, unique_by=lambda rule: rule.id), min_size=1, max_size=2)
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(_LAYERS, st.lists(st.sampled_from(_ERRORS), min_size=20, max_size=20))
 def test_what_an_own_rule_decides_without_packs_it_decides_with_all_of_them(
     layers: list[list[Rule]], errors: list[ToolCallError]
