@@ -15,6 +15,7 @@ MAX_PROGRAM = 2_000
 MAX_SEARCHED = 16_384
 """So many characters of message and body are searched."""
 SHORTEST_LITERAL = 3
+MAX_LITERALS = 60
 _MAX_MEMORY_BYTES = 1 << 21
 _TOKEN = re.compile(
     r"\\(?P<plain>[^a-zA-Z0-9\x80-\U0010ffff])"
@@ -49,6 +50,7 @@ class BodyPattern:
     text: str
     literals: tuple[str, ...] = field(init=False, compare=False, repr=False)
     """Texts of which lower-case text contains one wherever the pattern matches; none where that is not plain."""
+    _needles: tuple[bytes, ...] = field(init=False, compare=False, repr=False)
     _compiled: Any = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -66,9 +68,16 @@ class BodyPattern:
             raise BadPattern("matches the empty text, and so every error")
         object.__setattr__(self, "_compiled", compiled)
         object.__setattr__(self, "literals", _literals(self.text))
+        object.__setattr__(self, "_needles", tuple(literal.encode() for literal in self.literals))
 
-    def search(self, searched: str) -> Any:
-        """The first match in `searched`, as RE2 gives it, or None."""
+    def search(self, searched: bytes) -> Any:
+        """The first match in UTF-8 text, as RE2 gives it, or None."""
+        for needle in self._needles:
+            if needle in searched:
+                break
+        else:
+            if self._needles:
+                return None
         return self._compiled.search(searched)
 
     @property
@@ -77,29 +86,47 @@ class BodyPattern:
         return int(self._compiled.groups)
 
 
+class _Branch:
+    """One alternative of a pattern or group: its runs of plain characters, and of its groups what each gives."""
+
+    def __init__(self) -> None:
+        self.runs = [""]
+        self.of_groups: list[tuple[str, ...]] = []
+
+    def best(self) -> tuple[str, ...]:
+        """The texts of which every match of the branch contains one and whose shortest is longest; else none."""
+        known = [(run,) for run in self.runs if len(run) >= SHORTEST_LITERAL] + self.of_groups
+        return max(known, key=lambda texts: min(map(len, texts)), default=())
+
+
 def _literals(pattern: str) -> tuple[str, ...]:
     """Plain texts of which every match contains one; none where that is not plain.
 
-    Each alternative gives the longest run of plain characters outside of its groups and classes. Letters outside ASCII
-    end a run, for more than one of them may be the same in another case.
+    Letters outside ASCII end a run, for more than one of them may be the same in another case.
     """
-    alternatives: list[list[str]] = [[""]]
-    depth = 0
+    open_groups: list[list[_Branch]] = [[_Branch()]]
     tokens = list(_TOKEN.finditer(pattern))
     for token, following in zip(tokens, [*tokens[1:], None], strict=True):
         kind, sign = token.lastgroup, token[token.lastgroup or 0]
-        runs = alternatives[-1]
+        is_repeated = following is not None and following.lastgroup == "repeated"
         if kind == "unknown" or (kind == "group" and sign not in _GROUPS and "<" not in sign):
             return ()
-        if kind in _PLAIN and depth == 0 and not (following and following.lastgroup == "repeated"):
-            runs[-1] += sign.lower()
+        if kind in _PLAIN and not is_repeated:
+            open_groups[-1][-1].runs[-1] += sign.lower()
             continue
-        runs.append("")
+        open_groups[-1][-1].runs.append("")
         if kind == "group":
-            depth += 1
-        elif sign == ")" and kind == "other":
-            depth -= 1
-        elif sign == "|" and kind == "other" and depth == 0:
-            alternatives.append([""])
-    longest = tuple(max(runs, key=len) for runs in alternatives)
-    return longest if all(len(literal) >= SHORTEST_LITERAL for literal in longest) else ()
+            open_groups.append([_Branch()])
+        elif kind == "other" and sign == "|":
+            open_groups[-1].append(_Branch())
+        elif kind == "other" and sign == ")":
+            texts = _of_all(open_groups.pop())
+            if texts and not is_repeated:
+                open_groups[-1][-1].of_groups.append(texts)
+    return _of_all(open_groups[0])
+
+
+def _of_all(branches: list[_Branch]) -> tuple[str, ...]:
+    known = [branch.best() for branch in branches]
+    texts = tuple(dict.fromkeys(text for best in known for text in best))
+    return texts if all(known) and len(texts) <= MAX_LITERALS else ()

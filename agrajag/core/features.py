@@ -80,9 +80,9 @@ class Features:
         return f"{self.error.message or ''}\n{self.error.body or ''}".lower()
 
     @_Drawn
-    def searched(self) -> str:
+    def searched(self) -> bytes:
         """The beginning of the text, for patterns. A long s is none of its letters, or `s` would match it there."""
-        return self.text[:MAX_SEARCHED].replace("\u017f", "\ufffd")
+        return self.text[:MAX_SEARCHED].replace("\u017f", "\ufffd").encode("utf-8", "replace")
 
     @_Drawn
     def json_bodies(self) -> tuple[Any, ...]:

@@ -1,9 +1,9 @@
 """Find the first rule that matches an error, at a cost that does not grow with the number of rules.
 
-Rules are compiled once per set. They fall into one group per HTTP status and one for rules that name none.
-Inside a group a rule waits under its most telling facts (`Selectors.anchors`): error codes, substrings of the text
-(found by one Aho-Corasick pass), exception classes, headers, the tool, or nothing. Only the rules found there are
-compared in full, and the lowest position wins, which is exactly the first match in order.
+Rules are compiled once per set. A rule waits under its most telling facts (`Selectors.anchors`): error codes,
+substrings of the text (found by one Aho-Corasick pass), exception classes, headers, the tool; else under its statuses,
+else under nothing. Only the rules found there are compared in full, and the lowest position wins, which is exactly the
+first match in order.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ from agrajag.core.rules import Rule, merge
 from agrajag.core.selectors import Selectors
 
 LINEAR = 8
-"""Up to so many body rules of a group are tried one by one: cheaper than a pass over the text."""
+"""Up to so many rules that wait for texts are tried one by one: cheaper than a pass over the text."""
 
 
 class RuleSet:
@@ -33,32 +33,63 @@ class RuleSet:
         self.rules = tuple(rules)
         self.trial = trial
         self.hash = hashlib.sha256(repr(self.rules).encode()).hexdigest()[:16]
-        matches = [rule.match for rule in self.rules]
-        without_status: list[int] = []
+        matches = self._matches = [rule.match for rule in self.rules]
+        waiting: dict[AnchorKind, dict[Hashable, list[int]]] = defaultdict(lambda: defaultdict(list))
         by_status: dict[int, list[int]] = defaultdict(list)
+        self._unanchored: list[int] = []
         for position, match in enumerate(matches):
-            statuses = match.statuses()
-            if statuses is None:
-                without_status.append(position)
+            anchors = dict.fromkeys(match.anchors())
+            for kind, key in anchors:
+                waiting[kind][key].append(position)
+            statuses = None if anchors else match.statuses()
             for status in statuses or ():
                 by_status[status].append(position)
-        self._any_status = _Group(matches, without_status)
-        shared: dict[tuple[int, ...], _Group] = {}
-        self._by_status: dict[int, _Group] = {}
-        for status, positions in by_status.items():
-            members = tuple(positions)
-            if members not in shared:
-                shared[members] = _Group(matches, members)
-            self._by_status[status] = shared[members]
+            if not anchors and statuses is None:
+                self._unanchored.append(position)
+            if match == _EVERYTHING:
+                break  # nothing behind it ever matches first
+        by_text = waiting.pop(AnchorKind.TEXT, {})
+        self._by_status = dict(by_status)
+        self._indexes = [
+            _Index(dict(found), min(positions[0] for positions in found.values()), finder(kind, found))
+            for kind in CHEAPEST_FIRST
+            if (found := waiting.get(kind))
+        ]
+        in_texts = {position for found in by_text.values() for position in found}
+        self._lowest_in_text = min(in_texts, default=len(matches))
+        self._automaton = _automaton(by_text) if len(in_texts) > LINEAR else None
+        if self._automaton is None:
+            self._unanchored = sorted(in_texts.union(self._unanchored))
 
     def first_match(self, features: Features) -> Rule | None:
-        """The first rule in order that matches, or None where not even a fallback does."""
-        best = len(self.rules)
-        status = features.http_status
-        if status is not None and (group := self._by_status.get(status)) is not None:
-            best = group.first(features, best)
-        best = self._any_status.first(features, best)
-        return self.rules[best] if best < len(self.rules) else None
+        """The first rule in order that matches, or None where not even a fallback does.
+
+        A view of the error is only drawn where a rule above all that match so far needs it.
+        """
+        best = nowhere = len(self.rules)
+        if features.http_status is not None:
+            best = self._first(self._by_status.get(features.http_status, ()), features, best)
+        best = self._first(self._unanchored, features, best)
+        for by_key, lowest, found_in in self._indexes:
+            if lowest < best:
+                for key in found_in(features):
+                    if (positions := by_key.get(key)) is not None:
+                        best = self._first(positions, features, best)
+        if self._automaton is not None and self._lowest_in_text < best:
+            found = {id(positions): positions for _end, positions in self._automaton.iter(features.text)}
+            for positions in found.values():
+                best = self._first(positions, features, best)
+        return self.rules[best] if best < nowhere else None
+
+    def _first(self, positions: Sequence[int], features: Features, below: int) -> int:
+        """The first of these positions, which are in order, that matches and is lower than `below`, else `below`."""
+        matches = self._matches
+        for position in positions:
+            if position >= below:
+                break
+            if matches[position].hold(features):
+                return position
+        return below
 
 
 def compiled(layers: Iterable[Sequence[Rule]]) -> RuleSet:
@@ -70,63 +101,6 @@ def compiled(layers: Iterable[Sequence[Rule]]) -> RuleSet:
         if tried != in_force:
             return RuleSet(in_force, RuleSet(tried))
     return RuleSet(in_force)
-
-
-class _Group:
-    """Rules that share their condition on the HTTP status, found by their most telling other facts."""
-
-    def __init__(self, matches: Sequence[Selectors], positions: Sequence[int]) -> None:
-        self._matches = matches
-        waiting: dict[AnchorKind, dict[Hashable, list[int]]] = defaultdict(lambda: defaultdict(list))
-        self._unanchored: list[int] = []
-        for position in positions:
-            match = matches[position]
-            anchors = dict.fromkeys(match.anchors())
-            for kind, key in anchors:
-                waiting[kind][key].append(position)
-            if not anchors:
-                self._unanchored.append(position)
-                if match == _EVERYTHING:
-                    break  # nothing behind it ever matches first
-        by_text = waiting.pop(AnchorKind.TEXT, {})
-        self._indexes = [
-            _Index(dict(found), min(positions[0] for positions in found.values()), finder(kind, found))
-            for kind in CHEAPEST_FIRST
-            if (found := waiting.get(kind))
-        ]
-        in_texts = {position for found in by_text.values() for position in found}
-        self._automaton = _automaton(by_text) if len(in_texts) > LINEAR else None
-        self._lowest_in_text = min(in_texts, default=len(matches))
-        if self._automaton is None:
-            self._unanchored = sorted(in_texts.union(self._unanchored))
-
-    def first(self, features: Features, below: int) -> int:
-        """The lowest matching position of this group that is lower than `below`, else `below`.
-
-        A view of the error is only drawn where a rule above all that match so far needs it.
-        """
-        best = below
-        for by_key, lowest, found_in in self._indexes:
-            if lowest < best:
-                for key in found_in(features):
-                    if (positions := by_key.get(key)) is not None:
-                        best = self._lowest(positions, features, best)
-        for position in self._unanchored:
-            if position >= best:
-                break
-            if self._matches[position].hold(features):
-                best = position
-        if self._automaton is not None and self._lowest_in_text < best:
-            found = {id(positions): positions for _end, positions in self._automaton.iter(features.text)}
-            for positions in found.values():
-                best = self._lowest(positions, features, best)
-        return best
-
-    def _lowest(self, positions: Iterable[int], features: Features, below: int) -> int:
-        for position in positions:
-            if position < below and self._matches[position].hold(features):
-                below = position
-        return below
 
 
 _EVERYTHING = Selectors()

@@ -59,7 +59,7 @@ class BodyMatches(Condition):
     def shown(self, features: Features) -> str:
         for pattern in self.patterns:
             if (found := pattern.search(features.searched)) is not None:
-                return f"{pattern.text} finds {found.group()}"
+                return f"{pattern.text} finds {found.group().decode('utf-8', 'replace')}"
         return "neither message nor body matches"
 
     def anchors(self) -> tuple[Anchor, ...]:

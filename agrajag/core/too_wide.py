@@ -31,7 +31,7 @@ def too_wide_in(match: Selectors) -> Iterator[tuple[str, str]]:
                 yield "match.bodyContains", f"{text!r} stands in almost every error"
         for condition in part.conditions:
             for pattern in condition.patterns if isinstance(condition, BodyMatches) else ():
-                if sum(pattern.search(ordinary) is not None for ordinary in ORDINARY) >= _TOO_MANY:
+                if sum(pattern.search(ordinary.encode()) is not None for ordinary in ORDINARY) >= _TOO_MANY:
                     yield "match.bodyMatches", f"{pattern.text!r} matches almost every error"
 
 

@@ -104,7 +104,8 @@ class PatternWait(Wait):
 
     def stated(self, features: Features, start: datetime) -> timedelta | None:
         found = self.pattern.search(features.searched)
-        return None if found is None else wait_from_text(found.group(1) or "", self.unit, start)
+        captured = b"" if found is None else found.group(1) or b""
+        return wait_from_text(captured.decode("utf-8", "replace"), self.unit, start) if captured else None
 
     def entry(self) -> dict[str, str]:
         return {"bodyMatches": self.pattern.text, "unit": self.unit.value}
