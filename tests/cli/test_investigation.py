@@ -146,7 +146,8 @@ async def test_the_tables_that_may_be_read_are_told_to_the_model(tmp_path: Path)
     tables = tmp_path / "tables.yaml"
     tables.write_text("orders: [id, status]\n")
     async with ScriptedModel([text("{}")]) as server:
-        mysql = {"mysql_host": "127.0.0.1", "mysql_database": "shop", "mysql_tables_file": tables}
+        reader = {"mysql_host": "127.0.0.1", "mysql_user": "reader"}
+        mysql = {**reader, "mysql_database": "shop", "mysql_tables_file": tables}
         await run_investigation(load_settings(variables(server, **mysql)), asked(), "s-1", "r-1")
         [told] = [tool for tool in server.requests[0].body["tools"] if tool["name"] == "query_mysql"]
     assert "orders（id、status）" in told["description"]

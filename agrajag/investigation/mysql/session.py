@@ -24,6 +24,12 @@ class MysqlAccess:
     password: str = field(repr=False, default="")
     tls: SSLContext | None = field(repr=False, default=None)
 
+    def __post_init__(self) -> None:
+        if not self.user:
+            raise ConfigError("MySQL user: must not be empty")  # the driver would take that of the process
+        if any(char > "\xff" for char in self.password):
+            raise ConfigError("MySQL password: the driver knows only characters of Latin-1")
+
 
 @dataclass(frozen=True, slots=True)
 class MysqlLimits:

@@ -185,6 +185,13 @@ def test_limits_that_are_none_are_refused(wrong: dict[str, int]) -> None:
         MysqlLimits(**wrong)
 
 
+@pytest.mark.parametrize("wrong", [{"user": ""}, {"password": "密码"}])
+def test_an_access_that_the_driver_would_make_another_of_is_refused(wrong: dict[str, str]) -> None:
+    with pytest.raises(ConfigError) as refused:
+        MysqlAccess(**{"host": "db", "port": 3306, "user": "reader", **wrong})  # type: ignore[arg-type]
+    assert "密码" not in str(refused.value)
+
+
 def test_without_a_mariadb_its_tests_are_skipped_and_where_all_are_meant_to_run_they_fail(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
