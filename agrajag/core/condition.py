@@ -16,21 +16,21 @@ from agrajag.core.features import Features
 class AnchorKind(IntEnum):
     """What kind of fact an anchor is, the most telling first."""
 
-    PATH_CODE = 0
-    CODE = 1
-    SPEC_CODE = 2
-    RPC = 3
-    GRPC = 4
-    SQL = 5
-    TEXT = 6
-    PATTERN = 7
-    EXCEPTION = 8
-    EXCEPTION_END = 9
-    HEADER = 10
-    TOOL = 11
-    FAMILY = 12
-    TOOL_GLOB = 13
-    FAMILY_GLOB = 14
+    FAMILY = 0
+    FAMILY_GLOB = 1
+    PATH_CODE = 2
+    CODE = 3
+    SPEC_CODE = 4
+    RPC = 5
+    GRPC = 6
+    SQL = 7
+    TEXT = 8
+    PATTERN = 9
+    EXCEPTION = 10
+    EXCEPTION_END = 11
+    HEADER = 12
+    TOOL = 13
+    TOOL_GLOB = 14
     STATUS = 15
     CALL = 16
 
