@@ -11,7 +11,7 @@ from agrajag.core.body_patterns import MAX_SEARCHED
 from agrajag.core.exceptions import class_names
 from agrajag.core.json_body import json_bodies
 from agrajag.core.json_paths import PathTree, parse_path, value_text
-from agrajag.core.protocol_codes import grpc_statuses, rpc_codes, sql_states
+from agrajag.core.protocol_codes import grpc_statuses, names_protocols, rpc_codes, sql_states
 from agrajag.core.status_in_text import status_in
 from agrajag.model.enums import Transport
 from agrajag.model.events import ToolCallError
@@ -27,6 +27,9 @@ WELL_KNOWN_PATHS = (
 )  # fmt: skip
 """Where the bodies of well-known services hold their code; `errorCodes` without `at` looks at all of them."""
 _WELL_KNOWN = PathTree(path for path in map(parse_path, WELL_KNOWN_PATHS) if path is not None)
+_ENDS_OF_JSON = ("}", "]")
+_NONE: frozenset[str] = frozenset()
+_NO_CODES: frozenset[int] = frozenset()
 _AUTH_MARKERS = ("expired_token", "token_expired", "invalid_token", "invalid_grant")
 _known_names = lru_cache(maxsize=4096)(class_names)
 
@@ -87,7 +90,10 @@ class Features:
     @_Drawn
     def json_bodies(self) -> tuple[Any, ...]:
         """What the body, else the message, holds of JSON objects and lists, the outermost first."""
-        return json_bodies(self.error.body) or json_bodies(self.error.message)
+        for text in (self.error.body, self.error.message):
+            if text and text.rstrip()[-1:] in _ENDS_OF_JSON and (found := json_bodies(text)):
+                return found
+        return ()
 
     @_Drawn
     def error_codes(self) -> frozenset[str]:
@@ -104,19 +110,34 @@ class Features:
     @_Drawn
     def codes(self) -> frozenset[str]:
         """The reported error code and what stands at the well-known paths of its JSON: what `errorCodes` asks for."""
+        own = self.error.error_code
+        if not self.json_bodies:
+            return frozenset((own,)) if own else _NONE
         found = {value for body in self.json_bodies for _, value in _WELL_KNOWN.values(body)}
-        if self.error.error_code:
-            found.add(self.error.error_code)
-        return frozenset(found)
+        return frozenset(found | {own} if own else found)
+
+    @_Drawn
+    def _may_name_protocols(self) -> bool:
+        """Whether anything may hold a code of a protocol: most errors are told so by this alone."""
+        return bool(
+            self.error.error_code
+            or self.json_bodies
+            or names_protocols(self.text)
+            or "grpc-status" in self.headers
+        )
 
     @_Drawn
     def rpc_codes(self) -> frozenset[int]:
         """The codes of JSON-RPC errors."""
+        if not self._may_name_protocols:
+            return _NO_CODES
         return rpc_codes(self.error.error_code, self.text, self.json_bodies)
 
     @_Drawn
     def grpc_statuses(self) -> frozenset[str]:
         """The names of gRPC statuses."""
+        if not self._may_name_protocols:
+            return _NONE
         return grpc_statuses(
             self.header("grpc-status"),
             self.error.error_code,
@@ -128,6 +149,8 @@ class Features:
     @_Drawn
     def sql_states(self) -> frozenset[str]:
         """SQLSTATEs and their classes."""
+        if not self._may_name_protocols:
+            return _NONE
         over_http = self.error.http_status is not None or self.event.transport is Transport.HTTP
         return sql_states(self.error.error_code, over_http=over_http, text=self.text, bodies=self.json_bodies)
 

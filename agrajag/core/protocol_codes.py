@@ -31,7 +31,15 @@ _RPC_TEXT = re.compile(
 _RPC_RESERVED = range(32_000, 32_769)
 _SQL_TEXT = re.compile(r"\bsql[ _]?state\b['\"]?[ ]?[:=(\[]{0,2}[ ]?['\"]?([0-9a-z]{5})\b", re.ASCII)
 _SQL_STATE = re.compile(r"[0-9A-Z]{5}", re.ASCII)
+_WORDS = ("rpc", "mcp error", "-32", "statuscode", "statusruntime", "sql")
 _SQL_NAMES = ("sqlState", "sqlstate", "SQLState", "SQLSTATE", "sql_state")
+
+
+def names_protocols(text: str) -> bool:
+    """Whether text in lower case may state any of these codes; False is certain."""
+    if any(word in text for word in _WORDS):
+        return True
+    return any(_GRPC_FIRST.match(text, begin) is not None for begin in (0, text.find("\n") + 1))
 
 
 def grpc_name(value: str) -> str | None:

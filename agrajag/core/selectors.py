@@ -37,7 +37,10 @@ class Selectors:
             text = features.text
             if not any(part in text for part in self.body_contains):
                 return False
-        return all(condition.holds(features) for condition in self.conditions)
+        for condition in self.conditions:  # noqa: SIM110 - a generator costs more than most conditions
+            if not condition.holds(features):
+                return False
+        return True
 
     def statuses(self) -> Collection[int] | None:
         """Statuses of which every error that fits has one; None where it need have none."""
