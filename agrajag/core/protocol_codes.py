@@ -37,9 +37,11 @@ _SQL_NAMES = ("sqlState", "sqlstate", "SQLState", "SQLSTATE", "sql_state")
 
 def names_protocols(text: str) -> bool:
     """Whether text in lower case may state any of these codes; False is certain."""
-    if any(word in text for word in _WORDS):
-        return True
-    return any(_GRPC_FIRST.match(text, begin) is not None for begin in (0, text.find("\n") + 1))
+    for word in _WORDS:  # noqa: SIM110 - a generator would cost more than all of it
+        if word in text:
+            return True
+    is_first = _GRPC_FIRST.match
+    return is_first(text) is not None or is_first(text, text.find("\n") + 1) is not None
 
 
 def grpc_name(value: str) -> str | None:
