@@ -37,7 +37,7 @@ _SQL_NAMES = ("sqlState", "sqlstate", "SQLState", "SQLSTATE", "sql_state")
 
 def names_protocols(text: str) -> bool:
     """Whether text in lower case may state any of these codes; False is certain."""
-    for word in _WORDS:  # noqa: SIM110 - a generator would cost more than all of it
+    for word in _WORDS:  # a generator would cost more than all of it
         if word in text:
             return True
     is_first = _GRPC_FIRST.match
