@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from anthropic import APIRequest, AsyncAPIResponse, AsyncCallNext, Middleware
-from structlog.testing import capture_logs
 
 from agrajag.harness import Model, RunContext
 from agrajag.investigation.draft import DiagnosisDraft
@@ -54,15 +53,20 @@ class _Bodies(Middleware):
         return await call_next(request)
 
 
-async def play(case: Case, folder: Path, model: Model, ledger: MemoryLedger | None = None) -> Played:
-    """The case from its question to its end, once. Log lines are kept of this run and those beside it."""
-    ledger = ledger or MemoryLedger()
+async def play(
+    case: Case,
+    folder: Path,
+    model: Model,
+    ledger: MemoryLedger,
+    logged: Sequence[MutableMapping[str, Any]] = (),
+) -> Played:
+    """The case from its question to its end, once. `logged` is where the caller catches log lines."""
     bodies, answers = _Bodies(), Answers()
     watched = copy.copy(model)
     watched.sdk = model.sdk.with_middleware(bodies)
     for call_id in case.answered_elsewhere:
         await ledger.write(a_ready(run_id=ELSEWHERE, tool_call_id=call_id))
-    with capture_logs() as logged, sources_of(case, folder, answers) as sources:
+    with sources_of(case, folder, answers) as sources:
         columns = Rows(case).columns
         investigator = Investigator(
             watched,

@@ -1,5 +1,6 @@
 """Every investigation comes out as its case says, and nothing is accepted that the judge would not accept."""
 
+import asyncio
 import json
 from collections import Counter
 from collections.abc import Iterator
@@ -8,9 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
+from agrajag.core.secret_shapes import MARKER
 from agrajag.investigation.draft import AnalysisItem, AnalysisType, Conclusion
 from agrajag.investigation.envelope import Evaluation
+from agrajag.investigation.ledger import MemoryLedger
 from tests.harness.runs import connected
 from tests.harness.scripted_model import ScriptedModel
 from tests.investigation.cases.case import Case, all_cases, scripted
@@ -39,7 +43,8 @@ def _word(content: str) -> str:
 async def played_alone(case: Case, folder: Path) -> tuple[Played, list[Any]]:
     """The case, and the requests that the server has got."""
     async with ScriptedModel(scripted((case,))) as server, connected(server.url) as model:
-        played = await play(case, folder, model)
+        with capture_logs() as logged:
+            played = await play(case, folder, model, MemoryLedger(), logged)
     return played, [request.body for request in server.requests]
 
 
@@ -49,6 +54,10 @@ async def test_an_investigation_comes_out_as_its_case_says(case: Case, tmp_path:
 
     assert (played.end, len(requests)) == (case.must.end, case.must.requests)
     assert tuple(told(requests[-1])) == case.must.told
+    if case.secrets and "EVIDENCE" in case.must.told:
+        assert MARKER in json.dumps(requests[-1]["messages"])
+    assert len(played.bodies) >= len(requests)
+    assert {entry["event"] for entry in played.logged} >= {"investigation_ended"}
     analysis = () if played.draft is None else played.draft.analysis
     assert tuple(call_id for item in analysis for call_id in item.tool_call_ids) == case.must.cites
     ready = [record.tool_call_id for record in played.records if record.state == "READY"]
@@ -57,6 +66,21 @@ async def test_an_investigation_comes_out_as_its_case_says(case: Case, tmp_path:
     judgement = judged(played)
     assert judgement.is_safe, judgement
     assert judgement.right is (played.draft is not None), "an accepted draft of a script is a right one"
+
+
+async def test_all_investigations_at_once_on_one_client_and_one_ledger_come_out_as_they_do_alone(
+    tmp_path: Path,
+) -> None:
+    ledger = MemoryLedger()
+    async with ScriptedModel(scripted(CASES)) as server, connected(server.url) as model:
+        with capture_logs() as logged:
+            playing = [play(case, tmp_path / case.id, model, ledger, logged) for case in CASES]
+            rans = await asyncio.gather(*playing)
+
+    assert [played.end for played in rans] == [case.must.end for case in CASES]
+    assert len(server.requests) == sum(case.must.requests for case in CASES)
+    assert [judged(played) for played in rans if not judged(played).is_safe] == []
+    assert [judged(played).right for played in rans] == [played.draft is not None for played in rans]
 
 
 def test_the_cases_are_thirty_or_more_and_told_apart_by_id_and_question() -> None:
