@@ -106,6 +106,7 @@ async def test_the_judge_takes_nothing_for_right_that_stands_on_nothing(tmp_path
     assert judged(replace(played, draft=concluded)).unfounded
     assert judged(changed(played, seen)).not_seen == {"c1"}
     assert judged(changed(played, elsewhere)).invented == {"c9"}
+    assert not judged(changed(played, seen)).right
     assert judged(replace(played, records=())).invented == {"c1"}
     assert judged(replace(played, answers={})).invented == {"c1"}
     assert judged(replace(played, case=unplanted)).leaked == ("requests",)
