@@ -1,7 +1,6 @@
 """The README's example of an investigation runs as it stands, but for the address of the model."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -31,12 +30,11 @@ def example() -> str:
 
 
 @pytest.fixture
-def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "logs").mkdir()
     (tmp_path / "runbooks").mkdir()
     (tmp_path / "runbooks" / "pool.md").write_text("# 连接池\n\n连接池耗尽时返回 503。\n", "utf-8")
     monkeypatch.chdir(tmp_path)
-    yield
 
 
 @pytest.mark.usefixtures("folders")
