@@ -11,6 +11,7 @@ from agrajag.core.secret_shapes import MARKER
 
 ELLIPSIS = "…"
 _NAMELESS = "?"
+_ANYTHING = "a value that has no shape of its own"
 _LOOKED_AT = 200
 """Of a value's start and of its name's end, to see whether the name makes a secret of it."""
 
@@ -48,9 +49,18 @@ def named_value(name: str, value: object, limit: int) -> Shown:
     shown = shown_value(value, limit)
     if shown.value is None or isinstance(shown.value, bool):
         return shown
-    start = str(shown.value)[:_LOOKED_AT].translate(_UNQUOTED)
+    return Shown(MARKER) if _is_secret_as(name, str(shown.value)) else shown
+
+
+def names_a_secret(name: str) -> bool:
+    """Whether whatever has this name is a secret, as `password` says."""
+    return _is_secret_as(name, _ANYTHING)
+
+
+def _is_secret_as(name: str, value: str) -> bool:
+    start = value[:_LOOKED_AT].translate(_UNQUOTED)
     pairs = {f'"{called[-_LOOKED_AT:]}":"{start}"' for called in (name, shown_name(name, _LOOKED_AT))}
-    return shown if all(redacted(pair) == pair for pair in pairs) else Shown(MARKER)
+    return any(redacted(pair) != pair for pair in pairs)
 
 
 def shown_name(name: object, limit: int) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from agrajag.errors import ConfigError
+from agrajag.investigation.shown_values import names_a_secret
 
 MAX_NAME_CHARS = 64
 _NEVER_IN_NAMES = frozenset("`'\"\\")
@@ -49,6 +50,12 @@ class SqlTables:
             f"SQL table {table}: two columns differ in case alone"
             for table, columns in self.columns.items()
             if len({column.lower() for column in columns}) < len(columns)
+        ]
+        problems += [
+            f"SQL column {table}.{column}: holds secrets, as its name says; a statement could call it something else"
+            for table, columns in self.columns.items()
+            for column in columns
+            if names_a_secret(column)
         ]
         if not self.columns:
             problems.append("SQL tables: must not be empty")
