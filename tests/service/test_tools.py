@@ -94,7 +94,7 @@ async def test_a_tool_outside_the_allowed_ones_cannot_be_reached_through_another
     ends = {}
     for wanted in ("hidden", "run_script", "probe"):
         call = ToolCall("sess-1", "proc-1", "call-1", "free", {"toolName": wanted})
-        admitted = tools["free"].admit(call)
+        admitted = await tools["free"].admit(call)
         assert isinstance(admitted, Admitted)
         ends[wanted] = await tools["free"].run(
             ToolCall("sess-1", "proc-1", "call-1", "free", admitted.arguments)
@@ -152,10 +152,12 @@ def test_two_tools_of_one_name_stop_the_start() -> None:
         ({"toolName": object()}, "arguments: are no JSON"),
     ],
 )
-def test_arguments_that_cannot_be_used_are_told_without_their_values(arguments: Any, reason: str) -> None:
+async def test_arguments_that_cannot_be_used_are_told_without_their_values(
+    arguments: Any, reason: str
+) -> None:
     job = a_job()
     tool = as_harness_tool(_a_tool("free"), actor_of(job, a_run(Kept(), job)), Toolbox(()))
-    admission = tool.admit(ToolCall("sess-1", "proc-1", "call-1", "free", arguments))
+    admission = await tool.admit(ToolCall("sess-1", "proc-1", "call-1", "free", arguments))
     assert isinstance(admission, NotAdmitted)
     assert admission.content["code"] == "INVALID_ARGUMENTS"
     assert admission.content["reason"].startswith(reason)
