@@ -3,11 +3,11 @@
 Nothing of the error's text is kept: it may quote what was sent.
 """
 
-from datetime import UTC, datetime
 from typing import NamedTuple
 
 from anthropic import AnthropicError, APIConnectionError, APIStatusError, APITimeoutError
 
+from agrajag.clock import utc_now
 from agrajag.core.retry_after import wait_from_header
 from agrajag.harness.stops import StopReason
 
@@ -62,7 +62,7 @@ def stop_of_status(status: int) -> StopReason:
 
 
 def _wait_seconds(asked: str | None, date: str | None) -> float | None:
-    wait = wait_from_header(asked, datetime.now(UTC), date) if asked else None
+    wait = wait_from_header(asked, utc_now(), date) if asked else None
     return None if wait is None else wait.total_seconds()
 
 

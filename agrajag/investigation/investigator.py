@@ -6,12 +6,12 @@ on to for cancelling, and uses once.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 
 import structlog
 
+from agrajag.clock import Clock, utc_now
 from agrajag.errors import InputError
 from agrajag.harness import Model, RunContext, RunResult, StepHook, StopReason, Task, run_agent
 from agrajag.investigation.draft_guard import guard
@@ -42,10 +42,6 @@ _AGENT_ERROR = "AGENT_ERROR"
 _INPUT_REFUSED = "INPUT_REFUSED"
 
 
-def _now() -> datetime:
-    return datetime.now(UTC)
-
-
 @dataclass(frozen=True, slots=True)
 class Investigator:
     """The diagnosis agent with its sources; many runs side by side may share one.
@@ -62,7 +58,7 @@ class Investigator:
     hook: StepHook | None = None
     tool_texts: Mapping[ToolName, str] = field(default_factory=lambda: TOOL_TEXTS)
     structured_output: bool = False
-    clock: Callable[[], datetime] = _now
+    clock: Clock = utc_now
 
     def run_context(self, session_id: str, run_id: str) -> RunContext:
         """The context of one run that begins now. Needs a running event loop."""

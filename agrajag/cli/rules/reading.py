@@ -5,7 +5,7 @@ import sys
 import time
 from collections.abc import Iterable
 from contextlib import aclosing
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from agrajag import bootstrap
 from agrajag.cli.rules.tables import MAX_LINE, problem_line
 from agrajag.cli.start import log_for_a_person
 from agrajag.cli.telling import tell
+from agrajag.clock import utc_now
 from agrajag.core.explain import Explanation, explain
 from agrajag.core.lookup import Caller
 from agrajag.core.redact import redacted_line
@@ -129,7 +130,7 @@ async def tried(rulebook: Rulebook, tenant: str | None, project: str | None, bac
     """What the shadow rules would have changed about the errors of the last `back`."""
     report = TrialReport()
     past = bootstrap.past_errors(_settings(), _Progress())
-    async with aclosing(past.since(datetime.now(UTC) - back)) as errors:
+    async with aclosing(past.since(utc_now() - back)) as errors:
         async for arrival in errors:
             event = arrival.event
             if tenant in (None, event.tenant_id) and project in (None, event.project_id):
@@ -139,7 +140,7 @@ async def tried(rulebook: Rulebook, tenant: str | None, project: str | None, bac
 
 def corpus_in(files: Iterable[Path]) -> Corpus:
     """The labelled failures in these files, and the lines that hold none. Raises ConfigError for an unreadable file."""
-    now = datetime.now(UTC)
+    now = utc_now()
     found = Corpus((), ())
     for file in files:
         try:

@@ -4,13 +4,13 @@ What is told is what was looked at: where a limit, a file that cannot be read, a
 that the folder does not reach stands between a request and the truth, the answer is a code, and never "nothing".
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 
 import structlog
 
+from agrajag.clock import Clock, utc_now
 from agrajag.harness import Failed
 from agrajag.investigation.evidence import CallIds, Found, Scope
 from agrajag.investigation.folder import files_below
@@ -49,7 +49,7 @@ class JsonlLogs:
         folder: Path,
         names: LogFields | None = None,
         limits: LogLimits | None = None,
-        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        now: Clock = utc_now,
     ) -> None:
         self._folder = folder
         self._names = names or LogFields()

@@ -6,12 +6,12 @@ bad enough and say what is looked for is judged again by what each line means, a
 """
 
 import asyncio
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 import structlog
 
+from agrajag.clock import Clock, utc_now
 from agrajag.harness import Failed
 from agrajag.investigation.evidence import CallIds, Found, Scope
 from agrajag.investigation.logs.lines import Dated, LogFields, LogLine, json_object, read_record, service_of
@@ -48,7 +48,7 @@ class LokiLogs:
         access: LokiAccess,
         names: LogFields | None = None,
         limits: LokiLimits | None = None,
-        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        now: Clock = utc_now,
     ) -> None:
         self._access = access
         given = names or LogFields()
