@@ -3,6 +3,9 @@
 A pack file is a rule file with a head, and every rule of it says where its meaning is documented (`source`) and shows
 an error that it decides (`examples`); both are the pack author's to prove, so that no other rule file knows them. A
 rule may stand in front of a bundled one (`before`), never in front of another pack's.
+
+What a pack's rule says of one user's own sign-in it says of no call with a shared credential: if that one fails, it
+fails for everybody. A rule that knows better names the kind of credential itself.
 """
 
 from collections.abc import Mapping
@@ -10,11 +13,14 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
+from agrajag.core.call_conditions import CredentialIs
 from agrajag.core.packs import Pack
 from agrajag.core.rule_parsing import parse_layer
 from agrajag.core.rules import Layer, Problem, Rule
 from agrajag.core.shown import field_name, shown
+from agrajag.model.enums import Classification, CredentialKind
 
+_NOT_SHARED = CredentialIs(tuple(kind for kind in CredentialKind if kind is not CredentialKind.SHARED))
 _HEAD = ("name", "family", "families", "description", "patterns")
 _OF_PACKS = ("source", "examples", "notExamples")
 
@@ -60,13 +66,25 @@ def _pack(data: Mapping[str, Any], families: list[str], layer: Layer, proofs: Ma
         name=data["name"],
         families=tuple(families),
         description=" ".join(data["description"].split()),
-        layer=replace(layer, rules=tuple(replace(rule, pack=data["name"]) for rule in layer.rules)),
+        layer=replace(
+            layer, rules=tuple(replace(_of_one_user(rule), pack=data["name"]) for rule in layer.rules)
+        ),
         sources=MappingProxyType({rule_id: proof["source"] for rule_id, proof in proofs.items()}),
         examples=MappingProxyType({rule_id: tuple(proof["examples"]) for rule_id, proof in proofs.items()}),
         counter_examples=MappingProxyType(
             {rule_id: tuple(proof["notExamples"]) for rule_id, proof in proofs.items()}
         ),
     )
+
+
+def _of_one_user(rule: Rule) -> Rule:
+    """The rule, with no eye for calls whose credential is not the user's own where it blames that."""
+    match = rule.match
+    if rule.classification is not Classification.USER_SPECIFIC_TECHNICAL or any(
+        isinstance(condition, CredentialIs) for condition in match.conditions
+    ):
+        return rule
+    return replace(rule, match=replace(match, conditions=(*match.conditions, _NOT_SHARED)))
 
 
 def _stripped(patterns: object) -> object:

@@ -16,6 +16,7 @@ from agrajag.core.triage import triage
 from agrajag.core.verdicts import Verdict
 from agrajag.documents.pack_files import bundled_packs, packed_rules
 from agrajag.documents.rule_files import bundled_layer, bundled_rules
+from agrajag.model.enums import Classification
 from tests.builders import NOW
 from tests.core.triaging import Triage
 from tests.packs.examples import error_of
@@ -24,6 +25,12 @@ _RULES = [(pack, rule) for pack in bundled_packs() for rule in pack.layer.rules]
 _EXAMPLES = [
     pytest.param(rule, example, id=f"{pack.name}/{rule.id}-{number}")
     for pack, rule in _RULES
+    for number, example in enumerate(pack.examples[rule.id], start=1)
+]
+_OF_ONE_USER = [
+    pytest.param(example, id=f"{pack.name}/{rule.id}-{number}")
+    for pack, rule in _RULES
+    if rule.classification is Classification.USER_SPECIFIC_TECHNICAL
     for number, example in enumerate(pack.examples[rule.id], start=1)
 ]
 _COUNTER_EXAMPLES = [
@@ -65,6 +72,15 @@ def test_a_rule_of_a_pack_decides_its_examples(rule: Rule, example: Mapping[str,
         features = Features(error_of(example))
         span = span_for(rule, 1, features, NOW, Policy())
         assert span.total_seconds() == pytest.approx(example["cooldownSeconds"], abs=1)
+
+
+@pytest.mark.parametrize("example", _OF_ONE_USER)
+def test_no_rule_of_a_pack_blames_one_user_for_a_credential_that_all_share(
+    example: Mapping[str, Any],
+) -> None:
+    found = decided(packed_rules(), {**example, "credentialKind": "shared"}).rule
+    assert found is not None
+    assert found.pack is None or found.classification is not Classification.USER_SPECIFIC_TECHNICAL
 
 
 @pytest.mark.parametrize(("rule", "example"), _COUNTER_EXAMPLES)
