@@ -46,24 +46,26 @@ def sweep(entry: HealthEntry, written_at: datetime, clock: datetime, policy: Pol
     health = entry.health
     if health is None:
         return Swept(None) if clock >= _after(written_at, GONE_LIFE) else None
-    revision = entry.revision + 1
-    if clock >= _document_due(entry, health, policy):
-        gone = entry.with_changes(revision=revision, health=None, jobs=())
-        return Swept(gone, len(health.cooldowns), len(entry.jobs))
-    cooldowns = tuple(kept for kept in health.cooldowns if clock < _after(_cooldown_end(kept, policy), GRACE))
-    jobs = tuple(job for job in entry.jobs if clock < _after(job.lease_until, GRACE))
-    taken = len(health.cooldowns) - len(cooldowns), len(entry.jobs) - len(jobs)
     archived = {
         item.item_id: closed_item(item, InboxStatus.ARCHIVED, _item_due(item))
         for item in entry.inbox
         if is_open(item) and clock >= _item_due(item)
     }
+    told = tuple(archived.values())
+    inbox = tuple(archived.get(item.item_id, item) for item in entry.inbox)
+    left = entry.with_changes(revision=entry.revision + 1, inbox=inbox)
+    if clock >= _document_due(
+        left, health, policy
+    ):  # an item that was open until now may have been all that kept it
+        gone = left.with_changes(health=None, jobs=())
+        return Swept(gone, len(health.cooldowns), len(entry.jobs), told)
+    cooldowns = tuple(kept for kept in health.cooldowns if clock < _after(_cooldown_end(kept, policy), GRACE))
+    jobs = tuple(job for job in entry.jobs if clock < _after(job.lease_until, GRACE))
+    taken = len(health.cooldowns) - len(cooldowns), len(entry.jobs) - len(jobs)
     if not any(taken) and not archived:
         return None
-    pruned = health.with_changes(revision=revision, cooldowns=cooldowns)
-    inbox = tuple(archived.get(item.item_id, item) for item in entry.inbox)
-    left = entry.with_changes(revision=revision, health=pruned, jobs=jobs, inbox=inbox)
-    return Swept(left, *taken, tuple(archived.values()))
+    pruned = health.with_changes(revision=left.revision, cooldowns=cooldowns)
+    return Swept(left.with_changes(health=pruned, jobs=jobs), *taken, told)
 
 
 def due_at(entry: HealthEntry, written_at: datetime, policy: Policy) -> datetime:

@@ -8,13 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agrajag.core.cooldown import in_flight, is_active, is_remembered
+from agrajag.core.inbox import INBOX_LIFE
 from agrajag.core.policy import Policy
 from agrajag.core.sweep import GONE_LIFE, GRACE, MAX_LAG, NEVER, SESSION_LIFE, Swept, due_at, sweep
 from agrajag.core.times import MAX_EVENT_AGE
 from agrajag.core.verdicts import Verdict
-from agrajag.model.enums import Classification, Scope, Status
+from agrajag.model.enums import Classification, InboxStatus, Scope, Status
 from agrajag.model.health import Connection, HealthEntry, LastDiagnosis, LinkFacet, OverrideFacet, ToolHealth
-from tests.builders import NOW, a_cooldown, a_health, a_job, an_error
+from tests.builders import NOW, a_cooldown, a_health, a_job, an_error, an_inbox_item
 from tests.core.test_triage_properties import errors
 from tests.core.triaging import Triage, after
 from tests.model.wire_strategies import records
@@ -261,3 +262,16 @@ def test_a_time_at_the_end_of_the_calendar_never_comes() -> None:
     last = datetime(9999, 12, 31, 23, 59, tzinfo=UTC)
     entry = entry_of(a_health(cooldowns=(a_cooldown(next_spawn_allowed_at=last),)))
     assert due_at(entry, NOW, POLICY) == NEVER
+
+
+def test_a_document_goes_with_the_item_that_was_all_that_kept_it() -> None:
+    past = NOW - INBOX_LIFE
+    item = an_inbox_item(created_at=past, updated_at=past)
+    entry = entry_of(a_health(updated_at=past), inbox=(item,), ended_at=past)
+    assert sweep(entry, NOW, NOW - MOMENT, POLICY) is None
+    swept = sweep(entry, NOW, NOW, POLICY)
+    assert is_gone(swept)
+    assert swept is not None
+    assert [(told.item_id, told.status) for told in swept.archived] == [(item.item_id, InboxStatus.ARCHIVED)]
+    assert swept.entry is not None
+    assert swept.entry.inbox == swept.archived
