@@ -21,7 +21,7 @@ from agrajag.investigation.question import user_message
 from agrajag.investigation.requests import KnowledgeRequest, LogRequest, MysqlRequest, ToolName
 from agrajag.investigation.result import ExecutionStop
 from agrajag.investigation.tool_texts import TOOL_TEXTS
-from tests.bench.rounds import INVESTIGATES, best_of, model_process
+from tests.bench.rounds import INVESTIGATES, median_of, model_process
 from tests.harness.scripted_model import KEY
 
 _ROUNDS = 4
@@ -51,7 +51,7 @@ async def measure() -> dict[str, float]:
         ready = _Ready()
         investigator = Investigator(model, Sources(ready, ready, ready), MemoryLedger())
         async with model, bare:
-            ours, sdk = await best_of(
+            ours, sdk = await median_of(
                 _ROUNDS, lambda: _investigated(investigator), lambda: _on_the_sdk(bare, investigator)
             )
     return {"investigation.run_us": ours * _ROUNDS, "investigation.run_over_sdk": ours / sdk}
