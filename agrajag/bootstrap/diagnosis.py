@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from agrajag.service.attempts import Attempts
     from agrajag.service.engine import AnyEngine
     from agrajag.service.models import DeclaredModels
-    from agrajag.service.sending import Sender
     from agrajag.view import HealthView
+    from agrajag.wire.sending import Sender
 
 
 _READ = (Topic.DIAGNOSIS_JOBS, Topic.DOCUMENTS, Topic.HEALTH_CHANGED, Topic.PROCESS_EVENTS)
@@ -52,9 +52,9 @@ async def diagnosing(settings: Settings, pulse: Pulse, session_timeout_seconds: 
     from agrajag.documents.live import LiveDocuments
     from agrajag.monitor.members import MemberVitals
     from agrajag.service.attempts import AttemptBounds, Attempts
-    from agrajag.service.sending import Sender
     from agrajag.service.worker import ServiceWorker, WorkerBounds
     from agrajag.view import HealthView
+    from agrajag.wire.sending import Sender
 
     connection, topics = settings.kafka.connection(), settings.topics.topics()
     own = settings.diagnosis

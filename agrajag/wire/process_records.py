@@ -4,7 +4,6 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing, suppress
 from datetime import datetime
 from types import MappingProxyType
-from typing import TypeGuard
 
 import orjson
 
@@ -36,6 +35,8 @@ _TYPES: Mapping[type[object], EventType] = MappingProxyType(
         RunUsage: EventType.RUN_USAGE,
     }
 )
+
+_CLOSED = ProcessStatus.CLOSED.encode()
 
 
 def process_record_id(record: ProcessRecord) -> str:
@@ -110,13 +111,17 @@ async def closing_of(
                 if named not in (record.value or b""):
                     continue
                 with suppress(InputError):
-                    event = read_process_record(record)
-                    if _closes(event, job_id):
+                    event = closing_in(record)
+                    if event is not None and event.job_id == job_id:
                         return event
     raise AssertionError("a topic has no end")
 
 
-def _closes(event: ProcessRecord, job_id: str) -> TypeGuard[ProcessEvent]:
-    if not isinstance(event, ProcessEvent):
-        return False
-    return event.job_id == job_id and event.status is ProcessStatus.CLOSED and not event.is_superseded
+def closing_in(record: ReceivedRecord) -> ProcessEvent | None:
+    """The CLOSED that ends a job, if the record is one. Raises InputError for one that nobody can read."""
+    if _CLOSED not in (record.value or b""):
+        return None
+    event = read_process_record(record)
+    if not isinstance(event, ProcessEvent) or event.is_superseded:
+        return None
+    return event if event.status is ProcessStatus.CLOSED else None

@@ -14,11 +14,11 @@ from agrajag.model.jobs import DiagnosisJob, DiagnosisResult
 from agrajag.model.keys import lane_key
 from agrajag.service.attempts import AttemptBounds, Attempts
 from agrajag.service.engine import AnyEngine
-from agrajag.service.sending import Sender
 from agrajag.service.worker import ServiceWorker, WorkerBounds
 from agrajag.wire.clients import KafkaConnection, admin_client
 from agrajag.wire.membership import Group
 from agrajag.wire.outputs import Output
+from agrajag.wire.sending import Sender
 from agrajag.wire.topics import Topic, Topics
 from tests.builders import a_job
 from tests.kafka_reading import read_all

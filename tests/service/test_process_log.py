@@ -14,9 +14,9 @@ from agrajag.model.processes import ProcessRecord, SessionEvent
 from agrajag.service.attempts import AttemptBounds, Attempts
 from agrajag.service.engine import Budget, ServiceRun
 from agrajag.service.process_log import ProcessLog
-from agrajag.service.sending import Sender
 from agrajag.wire.clients import KafkaConnection
 from agrajag.wire.process_records import process_output, read_process_record
+from agrajag.wire.sending import Sender
 from agrajag.wire.topics import Topic, Topics
 from tests.builders import a_job
 from tests.kafka_reading import read_all

@@ -13,11 +13,11 @@ from agrajag.model.enums import Classification, CloseReason, CommandOutcome, Pro
 from agrajag.model.keys import tool_key
 from agrajag.model.processes import TRIED_AGAIN
 from agrajag.service.parent_report import Parent, SpawnEnd
-from agrajag.service.sending import Sender
 from agrajag.service.spawning import SOURCE, Spawner
 from agrajag.wire.clients import KafkaConnection
 from agrajag.wire.outputs import Output
 from agrajag.wire.process_records import process_output
+from agrajag.wire.sending import Sender
 from agrajag.wire.topics import Topic, Topics
 from tests.builders import NOW
 from tests.service.test_parent_report import a_closing

@@ -1,4 +1,4 @@
-"""Writes records to Kafka and says when they are there; what everything in a service role writes goes through one.
+"""Writes records to Kafka and says when they are there; what everything in one process writes goes through one.
 
 The client tries by itself for as long as the brokers are away. Whoever waits does not wait that long: it is told, and
 may send the same again, since every record of ours may come twice.

@@ -8,10 +8,10 @@ import pytest
 from agrajag.embedded import EmbeddedKafka
 from agrajag.errors import PermanentError, TransientError
 from agrajag.metrics import REGISTRY
-from agrajag.service.sending import Sender
 from agrajag.wire.clients import KafkaConnection
 from agrajag.wire.outputs import Output
 from agrajag.wire.partition import partition_for
+from agrajag.wire.sending import Sender
 from agrajag.wire.topics import Topic, Topics
 from tests.kafka_reading import read_all
 from tests.service.topics import make_topics
