@@ -29,7 +29,7 @@ async def follow_documents(
     table = DocumentTable()
     told = False
     async with aclosing(follow(connection, topics.name(Topic.DOCUMENTS))) as following:
-        async for records, caught_up in following:
+        async for records, caught_up, _ in following:
             changed = False
             for record in records:
                 try:

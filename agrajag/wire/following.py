@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
+from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.errors import KafkaError
 
 from agrajag.errors import PermanentError, TransientError
@@ -13,9 +14,17 @@ from agrajag.wire.clients import REFUSALS, KafkaConnection, admin_client
 from agrajag.wire.ending import ended
 from agrajag.wire.header_names import accept_any_header_name
 from agrajag.wire.origin import ReceivedRecord
-from agrajag.wire.topic_admin import partition_counts
+from agrajag.wire.topic_admin import cluster_id_of, partition_counts
 
 _POLL_MS = 500
+
+
+class Log(NamedTuple):
+    """The log that is read: whose it is, and the next offset of each partition when the reading began."""
+
+    cluster_id: str
+    topic: str
+    ends: tuple[int, ...]
 
 
 class Followed(NamedTuple):
@@ -23,6 +32,7 @@ class Followed(NamedTuple):
 
     records: tuple[ReceivedRecord, ...]
     caught_up: bool
+    log: Log
 
 
 @contextmanager
@@ -46,13 +56,16 @@ async def follow(
     """
     accept_any_header_name()
     with kafka_errors(f"reading {topic}"):
-        places = await partitions_of(connection, topic)
+        async with admin_client(connection) as admin:
+            places = await _places(admin, topic)
+            cluster_id = await cluster_id_of(admin)
         options = {**connection.client_options(), "auto_offset_reset": "earliest"}
         consumer = AIOKafkaConsumer(**options, group_id=None)
         consumer.assign(places)
         try:
             await consumer.start()
             ends = await consumer.end_offsets(places)
+            log = Log(cluster_id, topic, tuple(ends[place] for place in places))
             if since is not None:
                 await _seek(consumer, ends, since)
             unread = {place for place in places if await consumer.position(place) < ends[place]}
@@ -62,7 +75,7 @@ async def follow(
                 fetched = await consumer.getmany(timeout_ms=_POLL_MS if unread or told else 0)
                 unread = {place for place in unread if await consumer.position(place) < ends[place]}
                 told = not unread
-                yield Followed(tuple(record for records in fetched.values() for record in records), told)
+                yield Followed(tuple(record for records in fetched.values() for record in records), told, log)
         finally:
             await ended(consumer)
 
@@ -80,17 +93,21 @@ async def records_to_end(
     """Every record from the first, or the first of `since`, up to the end that the topic has now, and perhaps some that
     came meanwhile. Raises as `follow`."""
     async with aclosing(follow(connection, topic, since)) as following:
-        async for records, caught_up in following:
-            for record in records:
+        async for followed in following:
+            for record in followed.records:
                 yield record
-            if caught_up:
+            if followed.caught_up:
                 return
 
 
 async def partitions_of(connection: KafkaConnection, topic: str) -> list[TopicPartition]:
     """The partitions of `topic`, by number. Raises PermanentError if there is no such topic."""
     async with admin_client(connection) as admin:
-        counts = await partition_counts(admin, [topic])
+        return await _places(admin, topic)
+
+
+async def _places(admin: AIOKafkaAdminClient, topic: str) -> list[TopicPartition]:
+    counts = await partition_counts(admin, [topic])
     if topic not in counts:
         raise PermanentError(f"kafka: there is no topic {topic}")
     return [TopicPartition(topic, number) for number in range(counts[topic])]

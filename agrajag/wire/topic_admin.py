@@ -94,6 +94,17 @@ async def partition_counts(admin: AIOKafkaAdminClient, names: Collection[str]) -
     }
 
 
+async def cluster_id_of(admin: AIOKafkaAdminClient) -> str:
+    """What the brokers call their cluster: another one's offsets mean nothing here. Raises TransientError."""
+    try:
+        described = await admin.describe_cluster()
+    except (KafkaError, TimeoutError) as error:
+        raise TransientError(
+            f"the cluster cannot be described now: {type(error).__name__}: {error}"
+        ) from error
+    return described.get("cluster_id") or ""
+
+
 def _compared(topic: PlannedTopic, partitions: int | None, config: Mapping[str, str]) -> Iterator[Finding]:
     if partitions is None:
         yield Finding(topic.name, "existence", None, "present")

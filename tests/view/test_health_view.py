@@ -72,7 +72,7 @@ def _found(view: HealthReading, number: int) -> ToolHealth | None:
 
 
 @asynccontextmanager
-async def _running(view: HealthView) -> AsyncIterator[HealthView]:
+async def running(view: HealthView) -> AsyncIterator[HealthView]:
     task = asyncio.create_task(view.run())
     try:
         yield view
@@ -96,7 +96,7 @@ async def test_all_that_stood_at_the_start_is_shown_and_then_each_change(place: 
         counting(VIEW_RECORDS, result="stale") as stale,
         counting(VIEW_SKIPPED, reason="not_json") as skipped,
     ):
-        async with _running(view):
+        async with running(view):
             await place.send(
                 place.record(_tool(0, 3, Status.OK)),
                 place.record(_tool(0, 2)),
@@ -128,11 +128,11 @@ async def test_brokers_that_go_away_and_come_back_are_waited_for_and_what_was_kn
     await place.send(place.record(_tool(0)))
     view, late = place.view(), place.view()
     await view.start()
-    async with _running(view):
+    async with running(view):
         await asyncio.to_thread(kafka.kill)
         with pytest.raises(TransientError):
             await late.start()
-        async with _running(late):
+        async with running(late):
             assert _found(view, 0) == _tool(0)
             await asyncio.to_thread(kafka.start)
             await place.send(place.record(_tool(0, 2)), place.record(_tool(1)))
