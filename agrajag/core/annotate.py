@@ -1,10 +1,12 @@
 """What a tool's entry in a model's manifest says about its health."""
 
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from datetime import datetime
 
 from agrajag.core.lookup import speaks_for
 from agrajag.core.policy import Policy
+from agrajag.core.shown import one_line
+from agrajag.core.times import time_words
 from agrajag.model.enums import Status
 from agrajag.model.health import ToolHealth
 
@@ -25,23 +27,24 @@ def annotation(documents: Iterable[ToolHealth], now: datetime, policy: Policy) -
     status = Status.OK if document is None else document.status_at(now)
     if document is None or status is Status.OK:
         return None
-    told = [_WORDS[status], _when(document, now), _on_one_line(_note(document, now))]
+    # A line of its own would look to a model like a word of whoever wrote the manifest.
+    told = [_WORDS[status], _when(document, now), one_line(_note(document, now) or "")]
     return f"Warning: {', '.join(part for part in told if part)}"
 
 
 def _when(document: ToolHealth, now: datetime) -> str | None:
     if (override := document.active_override(now)) is not None:
         return (
-            f"until {_moment(override.until, now)}"
+            f"until {time_words(override.until, now)}"
             if override.until
-            else f"since {_moment(override.at, now)}"
+            else f"since {time_words(override.at, now)}"
         )
     if document.link.down_since is not None:
-        return f"since {_moment(document.link.down_since, now)}"
+        return f"since {time_words(document.link.down_since, now)}"
     verdict = document.verdict
     if verdict.expected_recovery_at is not None:
-        return f"expected back at {_moment(verdict.expected_recovery_at, now)}"
-    return f"since {_moment(verdict.since, now)}" if verdict.since else None
+        return f"expected back at {time_words(verdict.expected_recovery_at, now)}"
+    return f"since {time_words(verdict.since, now)}" if verdict.since else None
 
 
 def _note(document: ToolHealth, now: datetime) -> str | None:
@@ -50,16 +53,3 @@ def _note(document: ToolHealth, now: datetime) -> str | None:
     if document.link.down_since is not None:
         return document.link.cause
     return document.verdict.note
-
-
-def _on_one_line(note: str | None) -> str:
-    # A line of its own would look to a model like a word of whoever wrote the manifest.
-    printable = "".join(character if character.isprintable() else " " for character in note or "")
-    return " ".join(printable.split())
-
-
-def _moment(moment: datetime, now: datetime) -> str:
-    """`14:05 UTC` today, with the date on any other day."""
-    moment = moment.astimezone(UTC)
-    same_day = moment.date() == now.astimezone(UTC).date()
-    return moment.strftime("%H:%M UTC" if same_day else "%Y-%m-%d %H:%M UTC")

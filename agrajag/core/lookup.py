@@ -61,9 +61,17 @@ def speaks_for(documents: Iterable[ToolHealth], now: datetime, policy: Policy) -
     for document in documents:
         if document.active_override(now) is not None:
             return document
-        if document.status_at(now) is not Status.OK and not has_lapsed(document, now, policy):
+        if believed_status(document, now, policy) is not Status.OK:
             return document
     return None
+
+
+def believed_status(document: ToolHealth, now: datetime, policy: Policy) -> Status:
+    """The status that counts for a call: the document's at `now`, and OK for a verdict that has lapsed."""
+    status = document.status_at(now)
+    if document.active_override(now) is None and has_lapsed(document, now, policy):
+        return Status.OK
+    return status
 
 
 def has_lapsed(document: ToolHealth, now: datetime, policy: Policy) -> bool:

@@ -27,3 +27,11 @@ def field_name(name: object) -> str:
 def visible(text: str) -> str:
     """The text with what cannot be seen, line ends too, spelled out."""
     return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text)
+
+
+def one_line(text: str, limit: int | None = None) -> str:
+    """The text on one printable line: what is not printable and every run of blanks is one blank. What is longer than
+    `limit` ends in `…` there."""
+    printable = "".join(sign if sign.isprintable() else " " for sign in text)
+    line = " ".join(printable.split())
+    return line if limit is None or len(line) <= limit else f"{line[: limit - 1].rstrip()}…"

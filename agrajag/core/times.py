@@ -34,3 +34,10 @@ def event_time(occurred_at: datetime | None, appended_at: datetime) -> datetime:
         return milliseconds(appended_at)
     earliest = appended_at - MAX_EVENT_AGE
     return milliseconds(occurred_at if occurred_at > earliest else earliest)
+
+
+def time_words(moment: datetime, now: datetime) -> str:
+    """`14:05 UTC` where that is the day of `now` in UTC, with the date on any other day."""
+    moment = moment.astimezone(UTC)
+    same_day = moment.date() == now.astimezone(UTC).date()
+    return moment.strftime("%H:%M UTC" if same_day else "%Y-%m-%d %H:%M UTC")
