@@ -7,6 +7,14 @@ what it did for a whole fetch and adds it once; adding one by one would cost mor
 Everybody imports from here: so the registry holds all of them wherever it is shown.
 """
 
+from agrajag.metrics.api import (
+    API_REFUSALS,
+    API_REQUESTS,
+    API_SECONDS,
+    API_TOKENS,
+    API_TOKENS_REJECTED,
+    StatusClass,
+)
 from agrajag.metrics.decisions import (
     ANSWERS,
     COMMANDS,

@@ -1,0 +1,34 @@
+"""Puts the routes together: one application over the parts that it is given."""
+
+from fastapi import FastAPI
+
+from agrajag import __version__
+from agrajag.api import reads
+from agrajag.api.edge import Edge
+from agrajag.api.parts import Parts
+from agrajag.api.problems import tell_problems
+
+ROUTERS = (reads.router,)
+"""Each module of routes."""
+
+
+def create_app(parts: Parts) -> FastAPI:
+    """The whole API over these parts; it opens and starts nothing."""
+    app = FastAPI(
+        title="Agrajag",
+        version=__version__,
+        summary="Whose fault a failing tool call is, and what is paused until when.",
+        docs_url=None,  # the library's pages come from a foreign host
+        redoc_url=None,
+        openapi_url="/openapi.json",
+        swagger_ui_oauth2_redirect_url=None,
+        redirect_slashes=False,
+    )
+    app.state.parts = parts
+    tell_problems(app)
+    for router in ROUTERS:
+        app.include_router(router)
+    app.add_middleware(
+        Edge, max_body_bytes=parts.values.max_body_bytes, request_seconds=parts.values.request_seconds
+    )
+    return app

@@ -1,0 +1,69 @@
+"""What the routes work with: one frozen value, made before the first request and handed to each."""
+
+import asyncio
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Annotated
+
+from fastapi import Depends
+from starlette.requests import HTTPConnection
+
+from agrajag.api.store_access import StoreAccess
+from agrajag.api.tokens import LiveTokens
+from agrajag.clock import Clock, utc_now
+from agrajag.core.policy import Policy
+from agrajag.documents.live import LiveDocuments
+from agrajag.view import HealthView
+from agrajag.wire.clients import KafkaConnection
+from agrajag.wire.topics import Topics
+
+
+@dataclass(frozen=True, slots=True)
+class ApiValues:
+    """The numbers of the API.
+
+    `revision_wait_seconds` bounds the wait for a `minRevision`, `command_wait_seconds` that for a command,
+    `request_seconds` the time in which a request must have arrived. `rechecks_per_minute` counts for each user.
+    """
+
+    max_body_bytes: int = 4_000_000
+    request_seconds: float = 20.0
+    revision_wait_seconds: float = 2.0
+    command_wait_seconds: float = 10.0
+    recheck_wait_seconds: float = 2.0
+    rechecks_per_minute: int = 30
+    connections: int = 2_000
+    streams: int = 1_500
+    ending_seconds: float = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """All belong to the event loop that serves. `ending` is set once the process is told to end: streams end then."""
+
+    connection: KafkaConnection
+    topics: Topics
+    view: HealthView
+    documents: LiveDocuments
+    store: StoreAccess
+    tokens: LiveTokens
+    values: ApiValues = ApiValues()
+    clock: Clock = utc_now
+    ending: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def now(self) -> datetime:
+        """The time of now."""
+        return self.clock()
+
+    def policy(self, tenant_id: str, project_id: str | None = None) -> Policy:
+        """The policy in force for a tenant's project."""
+        return self.documents.effective(tenant_id, project_id)[1]
+
+
+async def _parts_of(connection: HTTPConnection) -> Parts:
+    parts: Parts = connection.app.state.parts
+    return parts
+
+
+PartsGiven = Annotated[Parts, Depends(_parts_of)]
+"""The parts, as a parameter of a route."""

@@ -1,0 +1,86 @@
+"""Runs the API from its first connection to its end: what it reads goes on beside what it answers."""
+
+import asyncio
+import socket
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import structlog
+
+from agrajag.api.app import create_app
+from agrajag.api.parts import ApiValues, Parts
+from agrajag.api.serve import serve
+from agrajag.api.store_access import StoreAccess
+from agrajag.api.tokens import LiveTokens
+from agrajag.core.policy import Policy
+from agrajag.documents.live import LiveDocuments
+from agrajag.errors import AgrajagError, TransientError
+from agrajag.view import HealthView
+from agrajag.wire.clients import KafkaConnection
+from agrajag.wire.outage import Outage
+from agrajag.wire.topics import Topics
+
+log = structlog.get_logger(__name__)
+
+
+def make_parts(
+    connection: KafkaConnection,
+    topics: Topics,
+    *,
+    store: StoreAccess,
+    tokens: LiveTokens,
+    values: ApiValues,
+    defaults: Policy,
+    documents_dir: Path | None = None,
+) -> Parts:
+    """The parts, none of them begun."""
+    documents = LiveDocuments(connection, topics, defaults, documents_dir)
+    return Parts(
+        connection=connection,
+        topics=topics,
+        view=HealthView(connection, topics, lambda tenant, project: documents.effective(tenant, project)[1]),
+        documents=documents,
+        store=store,
+        tokens=tokens,
+        values=values,
+    )
+
+
+async def run_api(parts: Parts, there: socket.socket, on_ready: Callable[[], None] = lambda: None) -> None:
+    """Read what there is, then answer on the socket until cancelled. Brokers that are away are waited for.
+
+    Raises ConfigError or PermanentError where waiting does not help.
+    """
+    async with AsyncExitStack() as ends:
+        ends.callback(there.close)
+        ends.push_async_callback(parts.store.close)
+        await _begun(parts.documents.start, parts.view.start)
+        on_ready()
+        work = (
+            serve(create_app(parts), there, parts.values, parts.ending),
+            parts.documents.run(),
+            parts.view.run(),
+            parts.tokens.run(),
+        )
+        try:
+            async with asyncio.TaskGroup() as group:
+                for one in work:
+                    group.create_task(one)
+        except ExceptionGroup as errors:
+            ours = errors.subgroup(AgrajagError)
+            raise (ours or errors).exceptions[0] from errors
+
+
+async def _begun(*starts: Callable[[], Awaitable[None]]) -> None:
+    """One after the other, each again until the brokers answer."""
+    outage = Outage("api", "kafka")
+    for start in starts:
+        while True:
+            try:
+                await start()
+            except TransientError as error:
+                await outage.pause(error)
+            else:
+                outage.over()
+                break
