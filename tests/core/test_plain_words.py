@@ -3,16 +3,16 @@
 from datetime import datetime, timedelta
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from agrajag.core.lookup import Caller, believed_status, speaks_for
+from agrajag.core.lookup import Caller
 from agrajag.core.plain_words import UNKNOWN, WORKING, cooling, plain_words, plain_words_for
 from agrajag.core.policy import Policy
-from agrajag.core.reading import reading
+from agrajag.core.reading import cascade_reading, reading
 from agrajag.model.enums import Classification, Scope, Status
 from agrajag.model.health import HealthCounters, LinkFacet, OverrideFacet, ToolHealth, VerdictFacet
-from agrajag.model.reading import MAX_WORDS, HealthReading
+from agrajag.model.reading import MAX_WORDS, CascadeReading, HealthReading
 from tests.builders import NOW, a_cooldown, a_health
 from tests.model.wire_strategies import records
 
@@ -127,6 +127,9 @@ def test_a_caller_is_told_of_the_document_that_speaks_and_of_the_cooldowns_that_
     assert told == (
         "down for project essays since 11:00 UTC: refused; cooling down until 13:00 UTC from http-5xx"
     )
+    shown = cascade_reading([mine, project], Caller("acme", "essays", "alice"), NOW, POLICY)
+    assert (shown.status, shown.speaking) == (Status.DOWN, "acme|PROJECT|essays|search")
+    assert [found.status for found in shown.documents] == [Status.OK, Status.DOWN]
 
 
 def test_a_caller_without_any_document_is_told_that_nothing_is_known() -> None:
@@ -162,35 +165,31 @@ def test_a_reading_says_what_counts_now_and_keeps_the_document_as_it_is() -> Non
     assert document.status is Status.DOWN
 
 
-_DOCUMENTS = records(ToolHealth)
+_SAID_TO_BE_WELL = (WORKING, "unconfirmed since", "expected back since", "said to be working")
 _TIMES = st.datetimes(NOW.replace(tzinfo=None) - DAY, NOW.replace(tzinfo=None) + DAY).map(
     lambda moment: moment.replace(tzinfo=NOW.tzinfo)
 )
 
 
-@given(_DOCUMENTS, _TIMES)
+@settings(max_examples=50)
+@given(records(ToolHealth), _TIMES)
 @example(a_health(verdict=a_verdict(note=HOSTILE)), NOW)
 @example(a_health(override=an_override(Status.DOWN, reason=HOSTILE, by="b" * 256), scope_id="s" * 256), NOW)
 @example(a_health(link=LinkFacet(down_since=NOW, cause=HOSTILE[:200])), NOW)
 @example(a_health(cooldowns=(a_cooldown(note=HOSTILE, hits=2**53),)), NOW)
-def test_words_are_always_one_printable_line_of_bounded_length(document: ToolHealth, now: datetime) -> None:
+@example(a_health(verdict=a_verdict(expected_recovery_at=NOW)), NOW)
+@example(a_health(override=an_override(Status.OK), verdict=a_verdict()), NOW)
+def test_words_are_always_one_short_printable_line_that_never_contradicts_the_status(
+    document: ToolHealth, now: datetime
+) -> None:
     told = reading(document, now, POLICY)
     for words in (told.words, *(pause.words for pause in told.calling)):
         assert words.isprintable()
         assert 0 < len(words) <= MAX_WORDS
-    assert HealthReading.from_json(told.to_json()) == told
-
-
-@given(_DOCUMENTS, _TIMES)
-@example(a_health(verdict=a_verdict(expected_recovery_at=NOW)), NOW)
-@example(a_health(override=an_override(Status.OK), verdict=a_verdict()), NOW)
-def test_words_status_and_annotation_never_disagree(document: ToolHealth, now: datetime) -> None:
-    told = reading(document, now, POLICY)
-    speaking = speaks_for([document], now, POLICY)
-    assert told.status is believed_status(document, now, POLICY)
     assert (told.status is not Status.OK) == (told.annotation is not None)
-    assert speaking is not None or told.words.startswith(
-        (WORKING, "unconfirmed since", "expected back since")
-    )
-    if told.status is not Status.OK:
-        assert not told.words.startswith((WORKING, "unconfirmed since", "expected back since"))
+    assert (told.status is Status.OK) == told.words.startswith(_SAID_TO_BE_WELL)
+    assert HealthReading.from_json(told.to_json()) == told
+    for_all = cascade_reading([document], Caller(document.tenant_id), now, POLICY)
+    assert (for_all.status, for_all.annotation) == (told.status, told.annotation)
+    assert for_all.words.startswith(_SAID_TO_BE_WELL) == (told.status is Status.OK)
+    assert CascadeReading.from_json(for_all.to_json()) == for_all
