@@ -19,7 +19,7 @@ from agrajag.metrics import VIEW_DOCUMENTS, VIEW_RECORDS, VIEW_SKIPPED, ViewResu
 from agrajag.model.enums import Scope
 from agrajag.model.health import ToolHealth
 from agrajag.view.documents import HealthDocuments
-from agrajag.view.listening import Listener, News, NoListener
+from agrajag.view.listening import LogListener, News, NoListener
 from agrajag.wire.clients import KafkaConnection
 from agrajag.wire.following import Followed, Log, follow
 from agrajag.wire.health_records import health_change
@@ -35,8 +35,8 @@ _AT_ONCE = 200
 class HealthView:
     """The health documents of all tenants. `start` reads what there is, `run` follows the changes for ever.
 
-    `policy_of` gives the policy of a tenant and project, by which an old verdict is believed no longer. A `listener`
-    hears all that is read.
+    `policy_of` gives the policy of a tenant and project, by which an old verdict is believed no longer.
+    A `log_listener` hears all that is read.
     """
 
     def __init__(
@@ -45,13 +45,13 @@ class HealthView:
         topics: Topics,
         policy_of: Callable[[str, str | None], Policy] = lambda _tenant, _project: Policy(),
         clock: Clock = utc_now,
-        listener: Listener | None = None,
+        log_listener: LogListener | None = None,
     ) -> None:
         self._connection = connection
         self._topic = topics.name(Topic.HEALTH_CHANGED)
         self._policy_of = policy_of
         self._clock = clock
-        self._listener = listener or NoListener()
+        self._log_listener = log_listener or NoListener()
         self._log: Log | None = None
         self._shown = self._reading = HealthDocuments()
         self._following = self._from_the_first()
@@ -113,15 +113,15 @@ class HealthView:
     async def _take(self, followed: Followed) -> None:
         if self._log is None:
             self._log = followed.log
-            self._listener.reading_begins(followed.log)
+            self._log_listener.reading_begins(followed.log)
         for start in range(0, len(followed.records), _AT_ONCE):
             self._take_some(followed.records[start : start + _AT_ONCE])
             if self._shown is self._reading:
-                self._listener.shown()
+                self._log_listener.shown()
             await asyncio.sleep(0)  # others live on this loop, and a poll may bring thousands
         if followed.caught_up:
             self._shown = self._reading
-            self._listener.shown()
+            self._log_listener.shown()
             VIEW_DOCUMENTS.set(len(self._shown))
 
     def _take_some(self, records: Sequence[ReceivedRecord]) -> None:
@@ -139,6 +139,6 @@ class HealthView:
                 skipped += 1
                 VIEW_SKIPPED.labels(error.reason).inc()
                 log.warning("health_record_skipped", place=str(own_place(record)), reason=str(error))
-            self._listener.read(record.partition, record.offset, news)
+            self._log_listener.read(record.partition, record.offset, news)
         VIEW_RECORDS.labels(ViewResult.TAKEN).inc(taken)
         VIEW_RECORDS.labels(ViewResult.STALE).inc(len(records) - taken - skipped)

@@ -13,7 +13,7 @@ class News(NamedTuple):
     value: bytes | None
 
 
-class Listener(Protocol):
+class LogListener(Protocol):
     """Hears of the log in the order of reading, on the view's own loop; it must neither block nor raise."""
 
     def reading_begins(self, log: Log) -> None:

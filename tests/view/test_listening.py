@@ -44,7 +44,7 @@ async def test_every_record_is_heard_with_its_place_and_what_stood_at_the_start_
     first, second = a_health(), a_health(revision=3)
     await place.send(place.record(first), place.record(first))
     heard = Heard()
-    view = HealthView(place.connection, place.topics, listener=heard)
+    view = HealthView(place.connection, place.topics, log_listener=heard)
     await view.start()
     (partition, offset, _), _ = heard.read_
     assert heard.read_ == [(partition, 0, News(_KEY, 1, first.to_json())), (partition, 1, None)]
