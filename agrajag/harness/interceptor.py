@@ -29,7 +29,7 @@ from agrajag.metrics import (
 )
 
 _MESSAGES = "/v1/messages"
-_OK = 200
+_OK, _REDIRECTS = 200, 300
 
 
 class ModelInterceptor(Middleware):
@@ -58,6 +58,9 @@ class ModelInterceptor(Middleware):
         response = await self._sent(request.copy(body=for_round(body, allowed, self._final_text)), call_next)
         if response.status_code == _OK:
             await self._received(response)
+        elif response.status_code < _REDIRECTS:
+            # The SDK would take it for a reply, and nothing of it would have been checked or counted.
+            raise Stopped(StopReason.MALFORMED_REPLY)
         return response
 
     async def _sent(self, request: APIRequest, call_next: AsyncCallNext) -> AsyncAPIResponse[Any]:

@@ -44,10 +44,11 @@ class Status:
 
 @dataclass(frozen=True)
 class Body:
-    """An answer of 200 that holds just this."""
+    """An answer that holds just this."""
 
     body: bytes
     headers: dict[str, str] = field(default_factory=lambda: {"content-type": "application/json"})
+    code: int = 200
 
 
 Reply = Message | Status | Body | Cut | Hang | Trickle | Endless

@@ -82,7 +82,7 @@ class ScriptedModel:
             case Status():
                 return Whole(reply.code, _error(reply), {**_JSON, **reply.headers})
             case Body():
-                return Whole(200, reply.body, {"request-id": "req_scripted", **reply.headers})
+                return Whole(reply.code, reply.body, {"request-id": "req_scripted", **reply.headers})
         return reply
 
     def _reply(self, request: Request) -> Reply:

@@ -1,6 +1,7 @@
 """Each way in which a model can fail is one named end, after exactly one request, and tells nothing of its text."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -119,6 +120,9 @@ MALFORMED: dict[str, Reply] = {
     "an end that asks for tools": message(content=[use("a")]),
     "a call for tools without one": message(stop_reason="tool_use"),
     "compressed": Body(b"\x1f\x8b", {"content-type": "application/json", "content-encoding": "gzip"}),
+    "a reply of another status": replace(message(), code=201),
+    "a call of another status": replace(message(content=[use("a")], stop_reason="tool_use"), code=206),
+    "no content at all": Body(b"", code=204),
     "moved elsewhere": Status(302, headers={"location": "http://127.0.0.1:1/"}),
 }
 
