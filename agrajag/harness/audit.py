@@ -19,4 +19,7 @@ class Audit(Protocol):
         """A call is about to run, with the arguments that it was admitted with; they are not redacted."""
 
     async def ended(self, call: ToolCall, outcome: Outcome) -> None:
-        """A call that was started has ended; a call that was cut has Failed with TOOL_CUT."""
+        """A call that was started has ended.
+
+        A call that was cut has Failed with TOOL_CUT; that comes last, even where `started` or this was cut itself.
+        """

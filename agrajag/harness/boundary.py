@@ -105,15 +105,15 @@ class ToolBoundary:
 
     async def _run(self, tool: Tool, call: ToolCall) -> Outcome:
         self._context.count_tool_call()
-        if not await self._recorded(self._audit.started(call), call):
-            return Failed(ToolCode.AUDIT_UNAVAILABLE)
         try:
+            if not await self._recorded(self._audit.started(call), call):
+                return Failed(ToolCode.AUDIT_UNAVAILABLE)
             outcome = self._bounded(await _outcome(tool, call))
-        except asyncio.CancelledError:
+            if not await self._recorded(self._audit.ended(call, outcome), call):
+                return Failed(ToolCode.AUDIT_UNAVAILABLE)
+        except asyncio.CancelledError:  # of a write as well, of which nobody knows whether it was made
             await self._recorded(self._audit.ended(call, Failed(ToolCode.TOOL_CUT)), call)
             raise
-        if not await self._recorded(self._audit.ended(call, outcome), call):
-            return Failed(ToolCode.AUDIT_UNAVAILABLE)
         return outcome
 
     def _bounded(self, outcome: Outcome) -> Outcome:

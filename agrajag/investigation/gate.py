@@ -106,22 +106,15 @@ class InvestigationGate:
 
     async def started(self, call: ToolCall) -> None:
         """Write down that an admitted call is about to run. Raises where that failed, and nothing is on record here."""
-        record = InvocationRecord(
-            session_id=call.session_id,
-            run_id=call.run_id,
-            tool_call_id=call.call_id,
-            tool_name=ToolName(call.tool_name),
-            input=recorded_input(call.arguments),
-            input_hash=input_hash(call.arguments),
-            state=InvocationState.STARTED,
-            started_at=self._clock(),
-        )
+        record = _started(call, self._clock())
         await self._ledger.write(record)
         self._records[call.call_id] = record
 
     async def ended(self, call: ToolCall, outcome: Outcome) -> None:
         """Write down how a call ended, and go on from there. Raises where it was not written: then nothing is READY."""
-        record = self._ended(self._records[call.call_id], outcome)
+        # A call may be cut while it is written down that it starts.
+        begun = self._records.get(call.call_id) or _started(call, self._clock())
+        record = self._ended(begun, outcome)
         await self._ledger.write(record)
         self._records[call.call_id] = record
         if isinstance(outcome, Ready):
@@ -196,6 +189,19 @@ class InvestigationGate:
             INVESTIGATION_TRUNCATED.inc()
         self._scopes[call.call_id] = shown.scope
         return Ready(shown.content, empty=shown.is_empty)
+
+
+def _started(call: ToolCall, at: datetime) -> InvocationRecord:
+    return InvocationRecord(
+        session_id=call.session_id,
+        run_id=call.run_id,
+        tool_call_id=call.call_id,
+        tool_name=ToolName(call.tool_name),
+        input=recorded_input(call.arguments),
+        input_hash=input_hash(call.arguments),
+        state=InvocationState.STARTED,
+        started_at=at,
+    )
 
 
 @cache

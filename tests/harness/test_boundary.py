@@ -1,13 +1,13 @@
 """The boundary of tools: the exact id of each call, each id once, the audit first, no word of an adapter's error."""
 
 import asyncio
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
 
 from agrajag.errors import ConfigError
-from agrajag.harness import Failed, Outcome, Ready, StopReason, ToolCall
+from agrajag.harness import Failed, Outcome, Ready, RunContext, StopReason, ToolCall
 from agrajag.harness.boundary import AskedCall, HarnessBug, ToolBoundary
 from agrajag.metrics import MODEL_AUDIT_FAILURES
 from tests.harness.replies import calls, text, use
@@ -161,3 +161,35 @@ async def test_no_tool_runs_once_the_run_was_cancelled() -> None:
     async with ScriptedModel([calls(use("a"), use("b")), text("done")]) as server:
         result = await run(server, replace(looking.tool(), run=last), bounds=bounds)
     assert (result.stop, looking.ids, len(server.requests)) == (StopReason.CANCELLED, ["a"], 1)
+
+
+@dataclass
+class Cutting(Recorded):
+    """An audit during whose write of this kind the run is cancelled."""
+
+    at: str = "started"
+    bounds: RunContext = field(default_factory=context)
+
+    async def started(self, call: ToolCall) -> None:
+        await self._maybe_cut("started")
+        await super().started(call)
+
+    async def ended(self, call: ToolCall, outcome: Outcome) -> None:
+        await self._maybe_cut("ready" if isinstance(outcome, Ready) else "failed")
+        await super().ended(call, outcome)
+
+    async def _maybe_cut(self, write: str) -> None:
+        if write == self.at:
+            self.bounds.cancel()
+            await asyncio.Event().wait()
+
+
+@pytest.mark.parametrize(("at", "lines"), [("started", []), ("ready", [("started", "a")])])
+async def test_a_call_that_is_cut_while_it_is_written_down_is_written_down_as_cut(
+    at: str, lines: list[tuple[str, str]]
+) -> None:
+    audit = Cutting(at=at)
+    async with ScriptedModel([calls(use("a")), text("done")]) as server:
+        result = await run(server, audit=audit, bounds=audit.bounds)
+    assert audit.lines == [*lines, ("TOOL_CUT", "a")]
+    assert (result.stop, len(server.requests)) == (StopReason.CANCELLED, 1)

@@ -408,6 +408,27 @@ async def test_a_call_that_is_cut_stands_on_record_as_failed_and_is_no_check() -
     assert not run.gate.snapshot.is_publishable
 
 
+@pytest.mark.parametrize("state", [InvocationState.STARTED, InvocationState.READY])
+async def test_a_call_that_is_cut_while_its_record_is_written_does_not_stay_started(
+    state: InvocationState,
+) -> None:
+    context = a_context()
+
+    class Cutting(MemoryLedger):
+        async def write(self, record: InvocationRecord) -> None:
+            if record.state is state:
+                context.cancel()
+                await asyncio.Event().wait()
+            await super().write(record)
+
+    ledger = Cutting()
+    run = await gated([calls(look("a")), DONE], ledger=ledger, context=context)
+    assert run.result.stop is StopReason.CANCELLED
+    (record,) = await ledger.of_run("run-1")
+    assert (record.state, record.error_code) == (InvocationState.FAILED, "TOOL_CUT")
+    assert (record.input, run.gate.records) == ({"query": "about a", "limit": 5}, (record,))
+
+
 async def test_a_source_that_takes_too_long_is_a_failed_call_and_the_run_goes_on() -> None:
     async def hangs(_: CallIds) -> list[InvocationRecord]:
         await asyncio.Event().wait()
