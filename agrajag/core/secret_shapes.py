@@ -100,7 +100,10 @@ _WORD = rf"(?={_BARE}*?[\w\x80-\U0010ffff])(?:[^\s&;,\"'<>`\\.]|\.(?!\s|\Z))++"
 """What an assignment gives without quotes: something with a letter or digit, without the full stop of a sentence."""
 
 
-def _value(condition: str = "") -> Pattern:
+_ASCII_WORD = r"(?:(?![&;,\"'<>`\\])[!-~])++"
+
+
+def _value(condition: str = "", bare: str = _WORD) -> Pattern:
     """A quoted text up to its closing quote or the end of the line, or a bare one, for which `condition` holds."""
     return _pattern(
         rf"{_QUOTE}?+{_NO_VALUE}{condition}(?:"
@@ -110,7 +113,7 @@ def _value(condition: str = "") -> Pattern:
         r"|(?<=`)([^`\r\n]++)"
         r"|(?:(?<=%22)|(?<=%27))((?:[^\s%&\"']|%(?!22|27))++)"
         r"|(?<=&quot;)([^&\s]++)"
-        rf"|({_WORD}))"
+        rf"|({bare}))"
     )
 
 
@@ -191,6 +194,12 @@ _BY_NAME = (
         "password|passwd|passphrase|passcode",
         rf"(?:[_-]?(?:hash|digest|confirm(?:ation)?|value|text|[12]))?{_SEPARATOR}",
         _ANY,
+    ),
+    # As Chinese texts name them. Only ASCII is taken for a value: what is none goes on as prose.
+    _behind(
+        "密码|口令|密钥|令牌",
+        rf"(?:{_SEPARATOR}|[ \t]{{0,8}}：[ \t]{{0,8}})",
+        _value(r"(?=[!-~]{4})", _ASCII_WORD),
     ),
     _behind("password '|password \"|identified by '|identified by \"", r"([^'\"\r\n]{1,200}+)(?=['\"])"),
     _behind("pwd|pass", rf"(?<![a-z]pwd)(?<![a-z]pass)(?!:[ \t]*[0-9]{{1,5}}\b){_SEPARATOR}", _ANY),

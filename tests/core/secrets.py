@@ -31,6 +31,11 @@ _JWT = "eyJ" + "hbGciOiJIUzI1NiJ9." + "eyJ" + "zdWIiOiJhbGljZSJ9.c2lnbmF0dXJlLW9
 _PEM_BODY = "\nMIIEpAIBAAKCAQEAmadeup0123456789\nabcdefghijklmnop\n"
 
 PLANTED = (
+    # As Chinese texts name them
+    Planted("password in Chinese", "数据库密码：§，请勿外传", "hunter2-Db!"),
+    Planted("password in Chinese without a full-width sign", "用户口令=§ 登录失败", "s3cr3t"),
+    Planted("key in Chinese JSON", '{"访问密钥": "§", "地域": "cn"}', _MIXED[:24]),
+    Planted("token in Chinese", "令牌: §", _HEX[:32]),
     # Headers
     Planted("bearer header", "Authorization: Bearer §", _MIXED),
     Planted("bearer header with a short token", "authorization: bearer §\r\nAccept: */*", "t0k"),
@@ -199,6 +204,12 @@ PLANTED = (
 )
 
 LOOK_ALIKES = (
+    "密码错误",
+    "密码：不能为空",
+    "用户密码: 已过期，请重置",
+    "令牌 = null",
+    '{"密码": "格式不正确"}',
+    "获取密钥：失败，请联系管理员 ops-team",
     "The token is missing",
     "token_expired",
     "error=invalid_token, error_description=The access token expired",
