@@ -11,7 +11,8 @@ from agrajag.core.secret_shapes import MARKER
 
 ELLIPSIS = "…"
 _NAMELESS = "?"
-_ANYTHING = "a value that has no shape of its own"
+_ANYTHING = ("a value that has no shape of its own", "f3a9c1d2b4e5f60718293a4b", "123456")
+"""Values that are no secret by themselves: words, what a key looks like, and what a code does."""
 _LOOKED_AT = 200
 """Of a value's start and of its name's end, to see whether the name makes a secret of it."""
 
@@ -53,8 +54,8 @@ def named_value(name: str, value: object, limit: int) -> Shown:
 
 
 def names_a_secret(name: str) -> bool:
-    """Whether whatever has this name is a secret, as `password` says."""
-    return _is_secret_as(name, _ANYTHING)
+    """Whether what has this name may be a secret for it, as under `password` all is and under `pin` a number."""
+    return any(_is_secret_as(name, value) for value in _ANYTHING)
 
 
 def _is_secret_as(name: str, value: str) -> bool:

@@ -1,15 +1,18 @@
 """Calls of functions: those with commas between their arguments by one list, and the few that have words there."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from sqlglot import exp
 
-from agrajag.investigation.mysql.functions import AGGREGATES, FUNCTIONS, MANY, UNIT_FIRST
+from agrajag.investigation.mysql.functions import AGGREGATES, BY_PATH, FUNCTIONS, MANY, UNIT_FIRST
 from agrajag.investigation.mysql.rendering import count_of, listed, only, ordered, render, unit_of
 from agrajag.investigation.mysql.scope import Renderer, Scope
 from agrajag.investigation.mysql.tables import Refused, SqlCode
+from agrajag.investigation.shown_values import names_a_secret
 
+_PATH_NAME = re.compile(r'[^$.\[\]"]+')
 _TYPES: Mapping[exp.DType, tuple[str, int]] = {
     exp.DType.CHAR: ("CHAR", 1),
     exp.DType.BINARY: ("BINARY", 1),
@@ -32,10 +35,19 @@ def _function(node: exp.Anonymous, scope: Scope) -> str:
         raise Refused(SqlCode.FUNCTION_NOT_ALLOWED)
     if name in AGGREGATES:
         return f"{name}({_aggregated(name, node.expressions, scope)})"
+    if name in BY_PATH:
+        _check_path(node.expressions[1])
     if name in UNIT_FIRST:
         unit, *rest = node.expressions
         return f"{name}({unit_of(unit)}, {listed(rest, scope)})"
     return f"{name}({listed(node.expressions, scope)})"
+
+
+def _check_path(path: Any) -> None:
+    """A path is written out, leads to one place, and has no name in it that is kept from being read as a column."""
+    text = str(path.this) if isinstance(path, exp.Literal) and path.is_string else "*"
+    if "*" in text or any(map(names_a_secret, _PATH_NAME.findall(text))):
+        raise Refused(SqlCode.COLUMN_NOT_ALLOWED)
 
 
 def _aggregated(name: str, arguments: list[Any], scope: Scope) -> str:

@@ -1,7 +1,7 @@
 """The functions that a statement may call, each with the fewest and the most arguments it takes.
 
-None of them waits, locks, reads a file, tells of the server or the session, or makes a long text out of a short one
-by a number alone (REPEAT, SPACE, LPAD, RPAD).
+None of them waits, locks, reads a file, tells of the server or the session, makes a long text out of a short one by a
+number alone (REPEAT, SPACE, LPAD, RPAD), or writes a whole text so that no secret in it is recognised (HEX, REVERSE).
 """
 
 from collections.abc import Mapping
@@ -20,8 +20,8 @@ FUNCTIONS: Mapping[str, tuple[int, int]] = {
     **dict.fromkeys(AGGREGATES, _ONE),
     "COUNT": (1, MANY),
     # --- strings ---
-    **dict.fromkeys(("ASCII", "CHAR_LENGTH", "CHARACTER_LENGTH", "LENGTH", "HEX", "UNHEX"), _ONE),
-    **dict.fromkeys(("LOWER", "LCASE", "UPPER", "UCASE", "LTRIM", "RTRIM", "REVERSE"), _ONE),
+    **dict.fromkeys(("ASCII", "CHAR_LENGTH", "CHARACTER_LENGTH", "LENGTH", "UNHEX"), _ONE),
+    **dict.fromkeys(("LOWER", "LCASE", "UPPER", "UCASE", "LTRIM", "RTRIM"), _ONE),
     **dict.fromkeys(("LEFT", "RIGHT", "INSTR", "STRCMP", "FIND_IN_SET"), _TWO),
     **dict.fromkeys(("MID", "SUBSTR", "LOCATE"), (2, 3)),
     "CONCAT": (1, MANY),
@@ -63,6 +63,9 @@ FUNCTIONS: Mapping[str, tuple[int, int]] = {
 
 UNIT_FIRST = frozenset({"TIMESTAMPDIFF", "TIMESTAMPADD"})
 """Functions whose first argument is a unit of time and no column, whatever it looks like."""
+
+BY_PATH = frozenset({"JSON_EXTRACT", "JSON_VALUE"})
+"""Functions whose second argument leads to a part of a document, which then has no name any more."""
 
 UNITS = frozenset(
     {"MICROSECOND", "SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "QUARTER", "YEAR"}

@@ -91,6 +91,7 @@ ACCEPTED = (
     ),
     "SELECT 编号 AS 号码 FROM 订单 WHERE 编号 = '甲　乙' ORDER BY id",
     "SELECT JSON_VALUE(note, '$.a') FROM orders WHERE JSON_VALID(note) ORDER BY id",
+    "SELECT JSON_EXTRACT(note, '$[0].\"token count\".b') FROM orders WHERE JSON_VALID(note) ORDER BY id",
     "SELECT id + 1 - 2 + 3 - (4 - 5) - 6 * 7 / 2 DIV 3 % 4 * 2 | 8 & 9 | 1 AS v FROM orders ORDER BY id",
     "SELECT id FROM orders WHERE id + id + id + id + id + id + id + id + id + id + id + id + id + id + id > 30",
     "SELECT COUNT(*) FROM orders LIMIT 0",
@@ -146,6 +147,14 @@ REFUSED = (
     ("SELECT NEXTVAL(s) FROM orders", _FUNCTION),
     ("SELECT REPEAT('a', 1000000000) FROM orders", _FUNCTION),
     ("SELECT ABS(1, 2) FROM orders", _FUNCTION),
+    # --- what would hide a secret from being recognised: a text written otherwise, a part without its name ---
+    ("SELECT HEX(note) FROM orders", _FUNCTION),
+    ("SELECT REVERSE(note) FROM orders", _FUNCTION),
+    ("SELECT JSON_VALUE(note, '$.password') AS p FROM orders", _COLUMN),
+    ("SELECT JSON_UNQUOTE(JSON_EXTRACT(note, '$.login[0].\"apiKey\"')) AS p FROM orders", _COLUMN),
+    ("SELECT JSON_EXTRACT(note, '$.pin') AS p FROM orders", _COLUMN),
+    ("SELECT JSON_EXTRACT(note, '$.*') FROM orders", _COLUMN),
+    ("SELECT JSON_EXTRACT(note, CONCAT('$.pass', 'word')) FROM orders", _COLUMN),
     ("SELECT MAX(*) FROM orders", _NOT_ALLOWED),
     ("SELECT id FROM orders WHERE note REGEXP '(a+)+$'", _NOT_ALLOWED),
     # --- what else a SELECT may carry ---

@@ -98,7 +98,20 @@ def test_an_escaped_quote_is_sent_so_that_it_ends_no_literal_in_any_mode() -> No
     assert "(`t1`.`note` = 'a'' OR 1=1')" in accepted("SELECT id FROM orders WHERE note = 'a\\' OR 1=1'").sql
 
 
-@pytest.mark.parametrize("column", ["password", "api_key", "apiKey", "user_token", "client_secret"])
+@pytest.mark.parametrize(
+    "column",
+    [
+        "password",
+        "api_key",
+        "apiKey",
+        "user_token",
+        "client_secret",
+        "credential",
+        "session_id",
+        "pin",
+        "密码",
+    ],
+)
 def test_a_column_that_holds_secrets_by_its_name_may_not_be_read(column: str) -> None:
     with pytest.raises(ConfigError, match=rf"SQL column users\.{column}: holds secrets"):
         SqlTables("shop", {"users": ("id", column, "token_count", "secretary")})
