@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _DRAFT, _FAILED, _STOPPED = 0, 1, 4
 _MYSQL_TABLES = "AGRAJAG_INVESTIGATION_MYSQL_TABLES_FILE"
+_MYSQL_AUTHORITIES = "AGRAJAG_INVESTIGATION_MYSQL_CA_FILE"
 
 
 class Investigated(NamedTuple):
@@ -187,8 +188,15 @@ def _mysql(own: InvestigationSettings, host: str) -> "MysqlAccess":
     from agrajag.investigation.mysql import MysqlAccess
 
     password = "" if own.mysql_password is None else own.mysql_password.get_secret_value()
-    tls = None if own.mysql_ca_file is None else ssl.create_default_context(cafile=str(own.mysql_ca_file))
+    tls = None if own.mysql_ca_file is None else _trusting(own.mysql_ca_file)
     return MysqlAccess(host, own.mysql_port, own.mysql_user, password, tls)
+
+
+def _trusting(authorities: Path) -> ssl.SSLContext:
+    try:
+        return ssl.create_default_context(cafile=str(authorities))
+    except OSError as error:
+        raise ConfigError(f"{_MYSQL_AUTHORITIES}: {authorities} cannot be used: {error}") from error
 
 
 async def _ledger(settings: Settings, ends: AsyncExitStack) -> "InvocationLedger":

@@ -170,6 +170,18 @@ async def test_what_is_set_up_wrongly_stops_it_before_anybody_is_asked(
     assert server.requests == []
 
 
+async def test_a_file_of_authorities_without_one_stops_it_before_anybody_is_asked(tmp_path: Path) -> None:
+    tables, authorities = tmp_path / "tables.yaml", tmp_path / "ca.pem"
+    tables.write_text("orders: [id]\n")
+    authorities.write_text("no certificate\n")
+    reader = {"mysql_host": "127.0.0.1", "mysql_user": "reader", "mysql_database": "shop"}
+    async with ScriptedModel([]) as server:
+        wrong = variables(server, **reader, mysql_tables_file=tables, mysql_ca_file=authorities)
+        with pytest.raises(ConfigError, match="AGRAJAG_INVESTIGATION_MYSQL_CA_FILE"):
+            await run_investigation(load_settings(wrong), asked(), "s-1", "r-1")
+    assert server.requests == []
+
+
 async def test_without_a_key_there_is_no_model_to_ask() -> None:
     with pytest.raises(ConfigError, match="AGRAJAG_MODEL_API_KEY is not set"):
         await run_investigation(load_settings({}), asked(), "s-1", "r-1")
