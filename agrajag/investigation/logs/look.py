@@ -99,9 +99,7 @@ class LogLook:
             return
         try:
             for piece in opened.pieces(lambda lines: self._all_after(lines, self.search.asked.until)):
-                times = [
-                    at for offset, raw in piece if (at := self._take(file, name, offset, raw)) is not None
-                ]
+                times = self._taken(file, name, piece)
                 if len(times) > 1 and self._is_beyond(times, name):
                     break
         except OSError:
@@ -110,6 +108,17 @@ class LogLook:
             opened.close()
         for _ in range(opened.too_long):
             self.left_out.add(LeftOutKind.TOO_LARGE, file.name)
+
+    def _taken(self, file: FolderFile, name: LogName, piece: Sequence[RawLine]) -> list[datetime]:
+        """When the lines of a piece were written, each judged as long as there is time: a pattern may take long."""
+        times: list[datetime] = []
+        for offset, raw in piece:
+            if not self.allowance.permits(0):
+                break
+            at = self._take(file, name, offset, raw)
+            if at is not None:
+                times.append(at)
+        return times
 
     def _is_beyond(self, times: Sequence[datetime], name: LogName) -> bool:
         """Whether what comes after a piece is out of the window altogether."""

@@ -13,6 +13,9 @@ from agrajag.investigation.logs.lines import LogLine
 from agrajag.investigation.requests import LogLevel, LogRequest
 
 _MAX_PATTERN_MEMORY = 1024 * 1024
+_MAX_PATTERN_STEPS = 2_000
+"""Of a compiled pattern. A text costs its length times so many at the worst, and within one nothing can be cut."""
+
 _ORDER = {level: rank for rank, level in enumerate(LogLevel)}
 
 Place: TypeAlias = tuple[str, int]
@@ -104,6 +107,9 @@ def _compiled(pattern: str) -> Any:
     options.log_errors = False  # it would write the pattern to stderr
     options.max_mem = _MAX_PATTERN_MEMORY
     try:
-        return re2.compile(pattern, options)
+        compiled = re2.compile(pattern, options)
     except (re2.error, UnicodeEncodeError):
         raise InvalidPattern("no pattern of RE2") from None
+    if compiled.programsize > _MAX_PATTERN_STEPS:
+        raise InvalidPattern("too large a pattern")
+    return compiled

@@ -14,8 +14,14 @@ from hypothesis import strategies as st
 
 from agrajag.harness import Failed
 from agrajag.investigation.evidence import Found
-from agrajag.investigation.logs.files import PieceSizes
+from agrajag.investigation.folder import files_below
+from agrajag.investigation.logs.files import Allowance, PieceSizes
 from agrajag.investigation.logs.jsonl import JsonlLogs, LogLimits
+from agrajag.investigation.logs.lines import LogFields, LogLine
+from agrajag.investigation.logs.look import LogLook
+from agrajag.investigation.logs.names import is_log
+from agrajag.investigation.logs.search import Fit, LogSearch, Newest
+from agrajag.investigation.off_loop import Reading
 from agrajag.investigation.requests import LogLevel
 from agrajag.investigation.source_codes import SourceCode
 from agrajag.metrics import REGISTRY, LeftOutKind
@@ -203,6 +209,24 @@ async def test_a_look_without_time_has_no_answer(tmp_path: Path) -> None:
     answer = await source(tmp_path, LogLimits(seconds=0.0)).look(IDS, asking())
 
     assert answer == Failed(SourceCode.WINDOW_TOO_LARGE)
+
+
+async def test_a_look_whose_time_is_up_ends_at_the_next_line(tmp_path: Path) -> None:
+    write(tmp_path / "orders.jsonl", [line(minute) for minute in range(50)])
+    reading = Reading(60)
+    judged: list[LogLine] = []
+
+    class Slow(LogSearch):
+        def fit(self, line: LogLine) -> Fit:
+            judged.append(line)
+            reading.give_up()
+            return super().fit(line)
+
+    search, sizes = Slow(asking(pattern="hello")), PieceSizes()
+    look = LogLook(search, LogFields(), sizes, Allowance(reading, 10**6), Newest(5))
+    look.through(files_below(tmp_path, is_log, 10, look.left_out), {})
+
+    assert (len(judged), look.allowance.is_spent) == (1, True)
 
 
 async def test_files_are_not_read_that_cannot_hold_the_window(tmp_path: Path) -> None:

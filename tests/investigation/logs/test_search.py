@@ -50,7 +50,9 @@ def test_a_line_without_a_level_is_told_apart_where_a_level_is_asked_for() -> No
     assert LogSearch(asking()).fit(line) is Fit.FITS
 
 
-@pytest.mark.parametrize("pattern", ["(", "a{1001}", r"(a)\1", "(?=a)", "((a{100}){100}){100}"])
+@pytest.mark.parametrize(
+    "pattern", ["(", "a{1001}", r"(a)\1", "(?=a)", "((a{100}){100}){100}", "((a?b?c?){30}){30}x$"]
+)
 def test_what_is_no_pattern_of_re2_is_refused_without_a_word_of_it(
     pattern: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
