@@ -2,7 +2,7 @@
 
 The question is an argument, or JSON with `query` and `previous_turn` on standard input; the result is JSON on standard
 output, with the record of every tool call. Exit codes: 0 for a draft, 1 for a failure, 2 for a wrong setting or
-question, 4 for a controlled stop.
+question, 3 where the store cannot be reached, 4 for a controlled stop.
 """
 
 import sys
