@@ -1,10 +1,11 @@
 """Starts modules as processes that find everything imported: in milliseconds, where `python -m` takes seconds.
 
 For each process of the tests an interpreter waits that has imported what workers and sinks need. For each start it
-forks, and the child runs the module as its main one, with an environment, a directory and a log of its own. Such a
-process is not measured for coverage; it is meant for those that are there to be killed.
+forks, and the child runs the module as its main one, with an environment, a directory and streams of its own. Such a
+process is not measured for coverage.
 """
 
+import gc
 import json
 import os
 import random
@@ -19,21 +20,31 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from typing import NamedTuple
 
 from tests.servers import unmeasured
 
 _IMPORTED = (
+    "agrajag.bootstrap.asking",
     "agrajag.bootstrap.sink",
     "agrajag.bootstrap.worker",
-    "agrajag.cli.roles",
+    "agrajag.cli.app",
     "agrajag.cli.start",
+    "agrajag.cli.tables",
+    "agrajag.documents.checking",
     "agrajag.documents.live",
+    "agrajag.documents.pushing",
     "agrajag.monitor.server",
     "agrajag.stream.monitoring",
     "agrajag.bootstrap.diagnosis",
     "agrajag.diagnosis.engine",
     "agrajag.service.worker",
+    "agrajag.settings",
     "agrajag.diagnosis.mcp_target",
+    "agrajag.wire.asking",
+    "agrajag.wire.letter_box",
+    "agrajag.wire.past_errors",
+    "rich.table",
     "tests.pipeline.process",
     "tests.sink.running",
     "tests.stream.counting",
@@ -79,12 +90,27 @@ class WarmProcess:
         self.send_signal(signal.SIGKILL)
 
 
+class Streams(NamedTuple):
+    """The files of a process; without `error` both outputs go to one."""
+
+    output: Path = Path(os.devnull)
+    error: Path | None = None
+    input: Path = Path(os.devnull)
+
+
 def start_module(
     module: str, *arguments: str, log: Path | None = None, environment: Mapping[str, str] | None = None
 ) -> WarmProcess:
     """`python -m module arguments`, in the project's directory; its output goes to `log`, else nowhere."""
     whole = unmeasured() | dict(environment or {})
-    return _starter().start([module, *arguments], str(log or os.devnull), whole)
+    return start_exactly([module, *arguments], whole, Streams(log or Path(os.devnull)))
+
+
+def start_exactly(
+    command: Sequence[str], environment: Mapping[str, str], streams: Streams, directory: Path = _ROOT
+) -> WarmProcess:
+    """`python -m` with this module and its arguments, in this environment and no other."""
+    return _starter().start(command, environment, streams, directory)
 
 
 class _Starter:
@@ -99,9 +125,13 @@ class _Starter:
         self._started: list[int] = []
         self.codes: dict[int, int] = {}
 
-    def start(self, command: Sequence[str], log: str, environment: Mapping[str, str]) -> WarmProcess:
-        Path(log).touch()  # whoever reads it need not know that the process may not have begun
-        self._socket.send(json.dumps([list(command), log, dict(environment)]).encode())
+    def start(
+        self, command: Sequence[str], environment: Mapping[str, str], streams: Streams, directory: Path
+    ) -> WarmProcess:
+        files = [str(streams.input), str(streams.output), str(streams.error or streams.output)]
+        for file in files[1:]:
+            Path(file).touch()  # whoever reads it need not know that the process may not have begun
+        self._socket.send(json.dumps([list(command), dict(environment), files, str(directory)]).encode())
         while not self._started:
             self.hear(None)
         return WarmProcess(self, self._started.pop())
@@ -157,14 +187,22 @@ def _serve(connection: socket.socket) -> list[str]:
             connection.send(json.dumps([pid, None]).encode())
 
 
-def _made_itself(command: list[str], log: str, environment: dict[str, str]) -> list[str]:
+def _made_itself(
+    command: list[str], environment: dict[str, str], files: list[str], directory: str
+) -> list[str]:
     """Make this process the one that was asked for."""
     os.environ.clear()
     os.environ.update(environment)
-    written = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
-    for number in (1, 2):
-        os.dup2(written, number)
-    os.close(written)
+    os.chdir(directory)
+    reading, *written = files
+    given = os.open(reading, os.O_RDONLY)
+    os.dup2(given, 0)
+    os.close(given)
+    for number, file in enumerate(written, 1):
+        # Appending, since both outputs may go to one file.
+        taking = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o644)
+        os.dup2(taking, number)
+        os.close(taking)
     random.seed()
     return command
 
@@ -172,6 +210,7 @@ def _made_itself(command: list[str], log: str, environment: dict[str, str]) -> l
 if __name__ == "__main__":
     for name in _IMPORTED:
         import_module(name)
+    gc.freeze()  # so that the children share what nobody changes
     with socket.socket(fileno=int(sys.argv[1])) as asking:
         sys.argv = _serve(asking)
     sys.modules.pop(sys.argv[0], None)

@@ -5,12 +5,16 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from coverage import Coverage
+
 from tests.waiting import eventually_blocking
+from tests.warm import Streams, WarmProcess, start_exactly
 
 ROOT = Path(__file__).parents[2]
 
@@ -39,23 +43,44 @@ def agrajag(*arguments: str, **variables: str) -> "subprocess.CompletedProcess[s
 
 def fed(text: str, /, *arguments: str, **variables: str) -> "subprocess.CompletedProcess[str]":
     """Run the program to its end, with `text` on its standard input."""
-    return subprocess.run(
-        [sys.executable, "-m", "agrajag", *arguments],
-        input=text,
-        env=environment(variables),
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    with tempfile.TemporaryDirectory() as directory:
+        given, out, err = (Path(directory) / name for name in ("in", "out", "err"))
+        given.write_text(text)
+        process = _started(arguments, environment(variables), Streams(out, err, given), ROOT)
+        try:
+            code = process.wait(120)
+        finally:
+            process.kill()
+        return subprocess.CompletedProcess(list(arguments), code, out.read_text(), err.read_text())
+
+
+def _started(
+    arguments: Sequence[str], variables: Mapping[str, str], streams: Streams, directory: Path
+) -> "WarmProcess | subprocess.Popen[bytes]":
+    """The program, without the seconds that its imports take; as a user starts it where lines are being counted."""
+    command = ["agrajag", *arguments]
+    if Coverage.current() is None:
+        return start_exactly(command, variables, streams, directory)
+    with (
+        streams.input.open("rb") as given,
+        streams.output.open("wb") as out,
+        (streams.error or streams.output).open("ab") as err,
+    ):
+        return subprocess.Popen(
+            [sys.executable, "-m", *command],
+            env=variables,
+            cwd=directory,
+            stdin=given,
+            stdout=out,
+            stderr=err,
+        )
 
 
 @dataclass
 class Program:
     """A running program whose output goes to files."""
 
-    process: "subprocess.Popen[bytes]"
+    process: "WarmProcess | subprocess.Popen[bytes]"
     out_path: Path
     err_path: Path
 
@@ -89,14 +114,7 @@ class Program:
 def running(directory: Path, *arguments: str, **variables: str) -> Iterator[Program]:
     """The program while it runs; killed in the end if it still does."""
     out_path, err_path = directory / "out.txt", directory / "err.txt"
-    with out_path.open("wb") as out, err_path.open("wb") as err:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "agrajag", *arguments],
-            env=environment(variables),
-            cwd=directory,
-            stdout=out,
-            stderr=err,
-        )
+    process = _started(arguments, environment(variables), Streams(out_path, err_path), directory)
     try:
         yield Program(process, out_path, err_path)
     finally:

@@ -131,19 +131,27 @@ async def test_a_worker_that_is_told_to_end_lets_jobs_end_and_leaves_those_that_
 async def test_jobs_move_to_a_worker_that_joins_and_back_from_one_that_goes_and_none_is_lost(
     connection: KafkaConnection, topics: Topics
 ) -> None:
-    jobs = [a_fresh_job(number, number % 10) for number in range(120)]
     engines = [Scripted(_a_moment), Scripted(_a_moment)]
+    jobs: list[DiagnosisJob] = []
+
+    async def send_a_wave() -> None:
+        wave = [a_fresh_job(len(jobs) + lane, lane) for lane in range(10)]
+        jobs.extend(wave)
+        await send(connection, topics, [job_record(topics, job) for job in wave])
+
+    async def second_has_some() -> bool:
+        await send_a_wave()  # those before were all the first one's, if it joined late
+        return bool(engines[1].ran)
 
     async def all_answered() -> bool:
         return {answer.job_id for answer in await results(connection, topics)} == {job.job_id for job in jobs}
 
-    await send(connection, topics, [job_record(topics, job) for job in jobs[:40]])
+    await send_a_wave()
     async with a_worker(connection, topics, engines[0], worker_id="stays"):
         await eventually(lambda: len(engines[0].ran) >= 10, timeout=30.0)
         async with a_worker(connection, topics, engines[1], worker_id="comes and goes", grace_seconds=0.0):
-            await send(connection, topics, [job_record(topics, job) for job in jobs[40:80]])
-            await eventually(lambda: engines[1].ran, timeout=30.0)
-            await send(connection, topics, [job_record(topics, job) for job in jobs[80:]])
+            await eventually(second_has_some, timeout=60.0)
+            await send_a_wave()
         await eventually(all_answered, timeout=60.0)
 
 
