@@ -5,6 +5,7 @@ from fastapi import FastAPI
 from agrajag import __version__
 from agrajag.api import reads
 from agrajag.api.edge import Edge
+from agrajag.api.page import page_routes
 from agrajag.api.parts import Parts
 from agrajag.api.problems import tell_problems
 
@@ -28,6 +29,7 @@ def create_app(parts: Parts) -> FastAPI:
     tell_problems(app)
     for router in ROUTERS:
         app.include_router(router)
+    app.router.routes.extend(page_routes())
     app.add_middleware(
         Edge, max_body_bytes=parts.values.max_body_bytes, request_seconds=parts.values.request_seconds
     )

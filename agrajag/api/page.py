@@ -8,6 +8,7 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import NamedTuple
 
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
@@ -57,7 +58,7 @@ def page_routes() -> list[BaseRoute]:
     async def asset(request: Request) -> Response:
         found = assets.get(request.path_params["name"])
         if found is None:
-            return Response("the status page has no such file\n", 404, HEADERS, media_type="text/plain")
+            raise HTTPException(404, "the status page has no such file")
         return _answer(request, found)
 
     return [Route("/", document, name="page"), Route("/assets/{name}", asset, name="page-asset")]

@@ -61,5 +61,19 @@ export function ask({ title, explanation, fields, confirm, grave = false, onConf
     }
   });
   dialog.replaceChildren(form);
+  goBackAfter(dialog);
   dialog.showModal();
+}
+
+/** What had the focus may have been made anew meanwhile, or be gone: then its place, or the view that it was in. */
+function goBackAfter(dialog) {
+  const before = document.activeElement;
+  const { place } = before.dataset;
+  const around = before.closest("section[tabindex]") ?? byId("main");
+  const goBack = () => {
+    if (before.isConnected || place === undefined) return;
+    const again = [...document.querySelectorAll("[data-place]")].find((node) => node.dataset.place === place);
+    (again ?? around).focus({ preventScroll: true });
+  };
+  dialog.addEventListener("close", goBack, { once: true });
 }
