@@ -49,6 +49,10 @@ class Newest(Generic[K, V]):
         known = self._newest.get(key)
         return None if known is None else known[1]
 
+    def told(self, key: K) -> tuple[int, V | None] | None:
+        """The newest revision with what stands as of it, None for gone; None where nothing was told of the key."""
+        return self._newest.get(key)
+
     def revision(self, key: K) -> int | None:
         """The newest revision that was told, be it that the key is gone; None where nothing was."""
         known = self._newest.get(key)
@@ -57,4 +61,11 @@ class Newest(Generic[K, V]):
     def forget(self, key: K, revision: int) -> None:
         """Forget that the key is gone, if it is and that revision is the newest; what stands stays."""
         if self._newest.get(key) == (revision, None):
+            del self._newest[key]
+
+    def strike(self, key: K, revision: int) -> None:
+        """Take back what was told with that revision, if it is the newest: as if nothing had been told of the key."""
+        known = self._newest.get(key)
+        if known is not None and known[0] == revision:
+            self._standing -= known[1] is not None
             del self._newest[key]

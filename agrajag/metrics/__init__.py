@@ -117,4 +117,10 @@ from agrajag.metrics.stream import (
     SweptKind,
     WatchdogCause,
 )
-from agrajag.metrics.view import VIEW_DOCUMENTS, VIEW_RECORDS, VIEW_SKIPPED, ViewResult
+from agrajag.metrics.view import (
+    VIEW_DOCUMENTS,
+    VIEW_LISTENER_FAILURES,
+    VIEW_RECORDS,
+    VIEW_SKIPPED,
+    ViewResult,
+)

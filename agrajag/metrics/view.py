@@ -30,3 +30,9 @@ VIEW_SKIPPED = Counter(
     ["reason"],
     registry=REGISTRY,
 )
+# Listeners to changes that raised.
+VIEW_LISTENER_FAILURES = Counter(
+    "agrajag_view_listener_failures",
+    "Failures of those who listen to changes of health documents.",
+    registry=REGISTRY,
+)

@@ -30,6 +30,11 @@ def health_key(tenant_id: str, scope: Scope, scope_id: str, tool_name: str) -> s
     return f"{_escaped(tenant_id)}|{scope}|{_escaped(scope_id)}|{_escaped(tool_name)}"
 
 
+def tenant_prefix(tenant_id: str) -> str:
+    """What the key of every record of one tenant begins with, and of no other."""
+    return f"{_escaped(tenant_id)}|"
+
+
 def health_keys(
     tenant_id: str, project_id: str | None, user_id: str | None, session_id: str | None, tool_name: str
 ) -> list[str]:

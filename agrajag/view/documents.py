@@ -1,64 +1,146 @@
-"""Keeps all health documents small in memory, and says which of them speaks for a caller.
+"""Keeps all health documents small in memory, and finds those that apply to a caller.
 
-A document is kept as its JSON and read when somebody asks: 100,000 documents of 1.1 kB are 150 MB. As objects they are
-a gigabyte, which the garbage collector visits again and again.
+A document is kept as the JSON that came and read when somebody asks: 100,000 documents of 1.1 kB are 150 MB. As objects
+they are a gigabyte, which the garbage collector visits again and again, and reading them all takes five seconds. What
+turns out to be none when it is read is as if it had never come. So that this is always so, a record that would take the
+place of another is read before it does.
+
+One thread takes changes in, any number may ask meanwhile.
 """
 
+from bisect import bisect_left, bisect_right, insort
 from collections import deque
 from collections.abc import Callable
 from datetime import datetime
 from functools import lru_cache
+from threading import RLock
+
+import structlog
 
 from agrajag.core.lookup import Caller, speaks_for
 from agrajag.core.newest import Newest
 from agrajag.core.policy import Policy
+from agrajag.errors import InputError
+from agrajag.metrics import VIEW_SKIPPED
 from agrajag.model.enums import Scope
 from agrajag.model.health import ToolHealth
-from agrajag.model.keys import health_key
-from agrajag.wire.health_records import HealthChange
+from agrajag.model.keys import health_key, tenant_prefix
+from agrajag.wire.health_records import HealthRecord, read_health
+
+log = structlog.get_logger(__name__)
 
 GONE_FOR_SECONDS = 24 * 3600.0
 """How long it is remembered that a document is gone: as long as the workers remember it."""
 
 _READ_DOCUMENTS = 1_024
+_BEHIND_ALL_KEYS = "\U0010ffff"
 
 
 class HealthDocuments:
-    """The newest revision of each document, from changes in any order and any number of times."""
+    """The newest revision of each document, from records in any order and any number of times."""
 
     def __init__(self) -> None:
         self._newest: Newest[str, bytes] = Newest()
         self._gone: deque[tuple[float, str, int]] = deque()
-        self._read: Callable[[bytes], ToolHealth] = lru_cache(_READ_DOCUMENTS)(ToolHealth.from_json)
+        self._sorted: list[str] | None = None
+        self._changing = RLock()
+        self._read: Callable[[str, int, bytes], ToolHealth] = lru_cache(_READ_DOCUMENTS)(read_health)
 
     def __len__(self) -> int:
-        """How many documents there are."""
+        """How many documents there are, as far as is known without reading them."""
         return len(self._newest)
 
-    def take(self, change: HealthChange, now_seconds: float) -> bool:
-        """Take a change in; False where it is not newer than what is known. `now_seconds` of a clock that only grows
-        says when a deletion was heard of."""
-        self._forget_gone(now_seconds)
-        known = self._newest.revision(change.key)
-        if known is not None and change.revision <= known:
-            return False
-        if change.health is None:
-            self._gone.append((now_seconds, change.key, change.revision))
-        value = None if change.health is None else change.health.to_json()
-        return self._newest.take(change.key, change.revision, value)
+    def take(self, record: HealthRecord, now_seconds: float, *, read_first: bool = False) -> bool:
+        """Take a record in; False where it is not newer than what is known. `now_seconds` of a clock that only grows
+        says when a deletion was heard of.
+
+        Raises InputError, and changes nothing, for one that holds no document: where it would take the place of
+        another, and always with `read_first`.
+        """
+        key, revision, value, is_read = record
+        with self._changing:
+            self._forget_gone(now_seconds)
+            known = self._newest.revision(key)
+            if known is not None and revision <= known and not self._is_broken(key):
+                return False
+            if (known is not None or read_first) and value is not None and not is_read:
+                self._read(key, revision, value)
+            if value is None:
+                self._gone.append((now_seconds, key, revision))
+            was_there = self._newest.get(key) is not None
+            taken = self._newest.take(key, revision, value)
+            self._keep_sorted(key, was_there, value is not None)
+            return taken
+
+    def revision(self, key: str) -> int | None:
+        """The newest revision that is known of a document, be it that it is gone; None where nothing is."""
+        return self._newest.revision(key)
+
+    def at(self, key: str) -> ToolHealth | None:
+        """The document under a `health_key`."""
+        told = self._newest.told(key)
+        if told is None or told[1] is None:
+            return None
+        revision, value = told[0], told[1]
+        try:
+            return self._read(key, revision, value)
+        except InputError as error:
+            self._set_aside(key, revision, error)
+            return None
+
+    def raw(self, key: str) -> bytes | None:
+        """The document under a key as it came; perhaps it is none."""
+        return self._newest.get(key)
 
     def find(self, tenant_id: str, scope: Scope, scope_id: str, tool_name: str) -> ToolHealth | None:
         """Exactly this document."""
-        return self._get(health_key(tenant_id, scope, scope_id, tool_name))
+        return self.at(health_key(tenant_id, scope, scope_id, tool_name))
+
+    def of(self, caller: Caller, tool_name: str) -> list[ToolHealth]:
+        """The documents that apply to the caller, narrowest first."""
+        return [document for key in caller.keys(tool_name) if (document := self.at(key)) is not None]
 
     def nearest(self, caller: Caller, tool_name: str, now: datetime, policy: Policy) -> ToolHealth | None:
         """The document that speaks for the caller (`core.lookup.speaks_for`), else the narrowest that there is."""
-        found = [document for key in caller.keys(tool_name) if (document := self._get(key)) is not None]
+        found = self.of(caller, tool_name)
         return speaks_for(found, now, policy) or next(iter(found), None)
 
-    def _get(self, key: str) -> ToolHealth | None:
-        value = self._newest.get(key)
-        return None if value is None else self._read(value)
+    def keys_of(self, tenant_id: str, after: str, count: int) -> list[str]:
+        """The next `count` keys of a tenant behind `after`, in their order."""
+        prefix = tenant_prefix(tenant_id)
+        with self._changing:
+            if self._sorted is None:
+                self._sorted = sorted(standing.key for standing in self._newest)
+            keys = self._sorted
+            first = max(bisect_right(keys, after), bisect_left(keys, prefix))
+            found = keys[first : first + count]
+        return found[: bisect_left(found, prefix + _BEHIND_ALL_KEYS)]
+
+    def differing_from(self, other: "HealthDocuments") -> list[str]:
+        """The keys under which another revision stands here than there, or something in one of both only."""
+        ours = {standing.key: standing.revision for standing in self._newest}
+        theirs = {standing.key: standing.revision for standing in other._newest}
+        return [key for key in {**theirs, **ours} if ours.get(key) != theirs.get(key)]
+
+    def _is_broken(self, key: str) -> bool:
+        """Whether what stands there is no document; then nothing stands there any more."""
+        return self._newest.get(key) is not None and self.at(key) is None
+
+    def _set_aside(self, key: str, revision: int, error: InputError) -> None:
+        with self._changing:
+            if self._newest.revision(key) == revision:
+                self._newest.strike(key, revision)
+                self._keep_sorted(key, was_there=True, is_there=False)
+                VIEW_SKIPPED.labels(error.reason).inc()
+                log.warning("health_record_skipped", key=key, revision=revision, reason=str(error))
+
+    def _keep_sorted(self, key: str, was_there: bool, is_there: bool) -> None:
+        if self._sorted is None or was_there == is_there:
+            return
+        if is_there:
+            insort(self._sorted, key)
+        else:
+            del self._sorted[bisect_left(self._sorted, key)]
 
     def _forget_gone(self, now_seconds: float) -> None:
         while self._gone and now_seconds - self._gone[0][0] >= GONE_FOR_SECONDS:

@@ -62,3 +62,15 @@ def test_what_is_gone_can_be_forgotten_and_what_stands_cannot() -> None:
     newest.forget("a", 2)
     assert newest.revision("a") is None
     assert (len(newest), newest.get("b")) == (1, "b3")
+
+
+@given(_TOLD, st.sampled_from("abc"), st.integers(0, 6))
+def test_what_is_struck_is_as_if_nothing_had_been_told_of_its_key_and_nothing_else_is(
+    words: list[tuple[str, int]], key: str, revision: int
+) -> None:
+    newest = told(words)
+    was_newest = newest.revision(key) == revision
+    newest.strike(key, revision)
+    expected = told([word for word in words if word[0] != key]) if was_newest else told(words)
+    assert (set(newest), len(newest)) == (set(expected), len(expected))
+    assert {key: newest.told(key) for key in "abc"} == {key: expected.told(key) for key in "abc"}

@@ -9,12 +9,15 @@ from hypothesis import strategies as st
 
 from agrajag.core.lookup import Caller, speaks_for
 from agrajag.core.policy import Policy
+from agrajag.errors import InputError
+from agrajag.metrics import VIEW_SKIPPED
 from agrajag.model.enums import Scope, Status
 from agrajag.model.health import OverrideFacet, ToolHealth, VerdictFacet
 from agrajag.model.keys import health_key
 from agrajag.view.documents import GONE_FOR_SECONDS, HealthDocuments
-from agrajag.wire.health_records import HealthChange
+from agrajag.wire.health_records import HealthRecord, health_record
 from tests.builders import NOW, a_cooldown, a_health
+from tests.wire.records import counting, received
 
 ALICE = Caller("acme", "essays", "alice", "session-1")
 _SCOPES = {
@@ -30,19 +33,27 @@ def health_at(scope: Scope, **fields: object) -> ToolHealth:
     return a_health(scope=scope, **({"scope_id": _SCOPES[scope]} | fields))
 
 
-def change(health: ToolHealth) -> HealthChange:
-    key = health_key(health.tenant_id, health.scope, health.scope_id, health.tool_name)
-    return HealthChange(key, health.revision, health)
+def key_of(health: ToolHealth) -> str:
+    return health_key(health.tenant_id, health.scope, health.scope_id, health.tool_name)
 
 
-def gone(health: ToolHealth, revision: int) -> HealthChange:
-    return HealthChange(change(health).key, revision, None)
+def change(health: ToolHealth) -> HealthRecord:
+    return told(health.to_json(), key_of(health))
 
 
-def view_of(*changes: ToolHealth | HealthChange) -> HealthDocuments:
+def gone(health: ToolHealth, revision: int) -> HealthRecord:
+    return HealthRecord(key_of(health), revision, None)
+
+
+def told(value: bytes, key: str) -> HealthRecord:
+    """As the topic brings it."""
+    return health_record(received(value, key=key.encode()))
+
+
+def view_of(*changes: ToolHealth | HealthRecord) -> HealthDocuments:
     documents = HealthDocuments()
     for one in changes:
-        documents.take(one if isinstance(one, HealthChange) else change(one), 0.0)
+        documents.take(change(one) if isinstance(one, ToolHealth) else one, 0.0)
     return documents
 
 
@@ -50,7 +61,7 @@ def nearest(documents: HealthDocuments, caller: Caller = ALICE) -> ToolHealth | 
     return documents.nearest(caller, "search", NOW, Policy())
 
 
-def _document(scope: Scope, revision: int) -> HealthChange:
+def _document(scope: Scope, revision: int) -> HealthRecord:
     """What the owner says as of a revision is always the same."""
     health = health_at(scope, revision=revision, status=list(Status)[revision % 3])
     return gone(health, revision) if revision % 4 == 3 else change(health)
@@ -58,7 +69,7 @@ def _document(scope: Scope, revision: int) -> HealthChange:
 
 @given(st.lists(st.builds(_document, st.sampled_from(Scope), st.integers(0, 9)), max_size=25), st.randoms())
 def test_any_order_of_records_any_number_of_times_gives_the_same_view(
-    changes: list[HealthChange], random: Random
+    changes: list[HealthRecord], random: Random
 ) -> None:
     shuffled = changes * 2
     random.shuffle(shuffled)
@@ -67,7 +78,7 @@ def test_any_order_of_records_any_number_of_times_gives_the_same_view(
         newest = max(
             (c for c in changes if c.key == _document(scope, 0).key), key=lambda c: c.revision, default=None
         )
-        expected = None if newest is None else newest.health
+        expected = None if newest is None or newest.value is None else ToolHealth.from_json(newest.value)
         assert one.find("acme", scope, scope_id, "search") == expected
         assert other.find("acme", scope, scope_id, "search") == expected
     assert (nearest(one), len(one)) == (nearest(other), len(other))
@@ -146,3 +157,77 @@ def test_that_something_is_gone_is_forgotten_after_a_day_unless_it_is_back() -> 
     assert documents.take(change(one), GONE_FOR_SECONDS), "nothing is kept of it by now"
     assert not documents.take(change(other), GONE_FOR_SECONDS)
     assert documents.find("acme", Scope.PROJECT, "essays", "search") == other.with_changes(revision=4)
+
+
+def broken(health: ToolHealth) -> HealthRecord:
+    """A record that begins as ours do and holds no document."""
+    value = health.to_json().replace(b'"toolName":"search"', b'"toolName":7')
+    return told(value, key_of(health))
+
+
+def test_a_record_that_is_no_document_is_as_if_it_had_never_come_whenever_that_is_found_out() -> None:
+    health = health_at(Scope.USER, revision=2)
+    documents = view_of(broken(health.with_changes(revision=5)))
+    with counting(VIEW_SKIPPED, reason="invalid_field") as skipped:
+        assert nearest(documents) is None
+        assert nearest(documents) is None
+        assert skipped() == 1, "counted once"
+    assert len(documents) == 0
+    assert documents.take(change(health), 0.0)
+    assert nearest(documents) == health
+
+
+def test_what_is_no_document_takes_the_place_of_none_and_stands_in_the_way_of_none() -> None:
+    health = health_at(Scope.USER, revision=2)
+    documents = view_of(health)
+    with pytest.raises(InputError):
+        documents.take(broken(health.with_changes(revision=3)), 0.0)
+    assert nearest(documents) == health
+    unread = view_of(broken(health.with_changes(revision=9)))
+    assert unread.take(change(health), 0.0), "what it claims to be newer than is taken all the same"
+    assert nearest(unread) == health
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        health_at(Scope.USER).to_json()[:-1] + b',"revision":9}',
+        health_at(Scope.PROJECT).to_json(),
+        health_at(Scope.USER).to_json()[:-1],
+    ],
+)
+def test_a_document_under_the_name_or_revision_of_another_is_none(value: bytes) -> None:
+    assert view_of(told(value, key_of(health_at(Scope.USER)))).of(ALICE, "search") == []
+
+
+def test_a_document_in_any_other_form_of_json_is_read_when_it_comes() -> None:
+    health = health_at(Scope.USER, revision=4, status=Status.DOWN)
+    spaced = b" " + health.to_json().replace(b'":', b'": ')
+    record = told(spaced, key_of(health))
+    assert record == HealthRecord(key_of(health), 4, health.to_json())
+    with pytest.raises(InputError):
+        told(spaced, key_of(health_at(Scope.TENANT)))
+
+
+_KEYS = st.lists(st.text("ab|%é", min_size=1, max_size=3), max_size=12, unique=True)
+
+
+@given(_KEYS, _KEYS, st.integers(1, 4), st.booleans())
+def test_pages_of_keys_hold_every_document_of_the_tenant_once_and_in_order(
+    tools: list[str], removed: list[str], count: int, asked_before: bool
+) -> None:
+    mine = [a_health(tenant_id="a", tool_name=tool) for tool in tools]
+    others = [a_health(tenant_id=tenant, tool_name=tool) for tool in tools for tenant in ("A", "ab", "a|b")]
+    documents = view_of(*mine[::2], *others)
+    if asked_before:
+        documents.keys_of("a", "", count)
+    for one in mine[1::2]:
+        documents.take(change(one), 0.0)
+    for tool in removed:
+        documents.take(gone(a_health(tenant_id="a", tool_name=tool), 2), 0.0)
+    found, after = [], ""
+    while page := documents.keys_of("a", after, count):
+        assert len(page) <= count
+        found += page
+        after = page[-1]
+    assert found == sorted(key_of(one) for one in mine if one.tool_name not in removed)
