@@ -205,6 +205,7 @@ class MonitorSettings(Group):
     )
     sink_port: Port = Field(9_470, description="Port of a sink; 0 for any free one.")
     diagnosis_port: Port = Field(9_460, description="Port of a diagnosis; 0 for any free one.")
+    api_port: Port = Field(9_450, description="Port where the API tells how it is; 0 for any free one.")
     token: Annotated[SecretStr, Field(min_length=16)] | None = Field(
         None, description="Bearer token that is asked of everybody who looks."
     )

@@ -18,6 +18,7 @@ from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSetti
 
 from agrajag.addresses import without_credentials
 from agrajag.errors import ConfigError
+from agrajag.setting_api import ApiSettings
 from agrajag.setting_diagnosis import DiagnosisSettings, ModelSettings
 from agrajag.setting_files import SecretFiles, read_secret_files
 from agrajag.setting_groups import (
@@ -64,6 +65,7 @@ class Settings(BaseSettings):
     model: ModelSettings = ModelSettings()
     diagnosis: DiagnosisSettings = DiagnosisSettings()
     monitor: MonitorSettings = MonitorSettings()
+    api: ApiSettings = ApiSettings()
     investigation: InvestigationSettings = InvestigationSettings()
     data_dir: Directory = Field(
         Path(".agrajag"),

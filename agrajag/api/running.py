@@ -4,9 +4,8 @@ import asyncio
 import socket
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
+from functools import partial
 from pathlib import Path
-
-import structlog
 
 from agrajag.api.app import create_app
 from agrajag.api.parts import ApiValues, Parts
@@ -16,12 +15,23 @@ from agrajag.api.tokens import LiveTokens
 from agrajag.core.policy import Policy
 from agrajag.documents.live import LiveDocuments
 from agrajag.errors import AgrajagError, TransientError
+from agrajag.monitor.members import MemberVitals, Progress
+from agrajag.monitor.pulse import Pulse
 from agrajag.view import HealthView
 from agrajag.wire.clients import KafkaConnection
+from agrajag.wire.membership import refuse_wrong_setup
 from agrajag.wire.outage import Outage
-from agrajag.wire.topics import Topics
+from agrajag.wire.topics import Topic, Topics
 
-log = structlog.get_logger(__name__)
+_USED = (
+    Topic.TOOL_CALL_ERRORS,
+    Topic.TOOL_CALL_SUCCESSES,
+    Topic.SYSTEM_EVENTS,
+    Topic.HEALTH_COMMANDS,
+    Topic.COMMAND_RESULTS,
+    Topic.HEALTH_CHANGED,
+    Topic.DOCUMENTS,
+)
 
 
 def make_parts(
@@ -47,16 +57,19 @@ def make_parts(
     )
 
 
-async def run_api(parts: Parts, there: socket.socket, on_ready: Callable[[], None] = lambda: None) -> None:
+async def run_api(parts: Parts, there: socket.socket, pulse: Pulse) -> None:
     """Read what there is, then answer on the socket until cancelled. Brokers that are away are waited for.
 
-    Raises ConfigError or PermanentError where waiting does not help.
+    `pulse` is told how the API is. Raises ConfigError or PermanentError where waiting does not help.
     """
+    vitals = MemberVitals(parts.connection, parts.topics, pulse)
     async with AsyncExitStack() as ends:
-        ends.callback(there.close)
         ends.push_async_callback(parts.store.close)
-        await _begun(parts.documents.start, parts.view.start)
-        on_ready()
+        watching = asyncio.create_task(vitals.watch())
+        ends.callback(watching.cancel)
+        topics_fit = partial(refuse_wrong_setup, parts.connection, parts.topics, (), _USED)
+        await _begun(topics_fit, parts.documents.start, parts.view.start)
+        vitals.member = _Reader()
         work = (
             serve(create_app(parts), there, parts.values, parts.ending),
             parts.documents.run(),
@@ -70,6 +83,17 @@ async def run_api(parts: Parts, there: socket.socket, on_ready: Callable[[], Non
         except ExceptionGroup as errors:
             ours = errors.subgroup(AgrajagError)
             raise (ours or errors).exceptions[0] from errors
+
+
+class _Reader:
+    """As which the API is looked at: it is in no group, and nothing of its own waits."""
+
+    has_assignment = True
+    broker_is_away = False
+    committed_at = None
+
+    async def progress(self, timeout_seconds: float) -> Progress:
+        return {}
 
 
 async def _begun(*starts: Callable[[], Awaitable[None]]) -> None:

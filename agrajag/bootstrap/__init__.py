@@ -4,6 +4,7 @@ Each function imports what its role needs when it is called, so that a role runs
 and a missing extra is one line that names it.
 """
 
+from agrajag.bootstrap.api import new_token, run_api
 from agrajag.bootstrap.asking import (
     dead_letters,
     documents_in_force,
@@ -34,12 +35,14 @@ __all__ = [
     "embedded_store",
     "free_ports",
     "inbox_items",
+    "new_token",
     "past_errors",
     "past_processes",
     "push_documents",
     "read_documents",
     "rebuild_tables",
     "refuse_unfit_topics",
+    "run_api",
     "run_diagnosis",
     "run_evaluation",
     "run_investigation",

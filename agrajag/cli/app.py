@@ -23,6 +23,7 @@ from agrajag.cli import (
     rebuild,
     roles,
     rules,
+    tokens,
     topics,
 )
 from agrajag.cli.telling import tell
@@ -60,6 +61,8 @@ app.add_typer(dlq.app, name="dlq")
 app.command()(roles.worker)
 app.command()(roles.sink)
 app.command()(roles.diagnosis)
+app.command()(roles.api)
+app.add_typer(tokens.app, name="tokens")
 app.command()(dev.dev)
 app.command()(demo.demo)
 app.command("eval")(evaluation.evaluate)

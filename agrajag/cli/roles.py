@@ -1,4 +1,4 @@
-"""`agrajag worker`, `agrajag sink` and `agrajag diagnosis`: the parts that run for ever."""
+"""`agrajag worker`, `sink`, `diagnosis` and `api`: the parts that run for ever."""
 
 from typing import Annotated
 
@@ -66,3 +66,18 @@ def diagnosis() -> None:
     from agrajag.cli.start import settings_of_role
 
     raise typer.Exit(bootstrap.run_diagnosis(settings_of_role()))
+
+
+def api() -> None:
+    """Serve the HTTP API: report, read, command, follow the changes, and the status page.
+
+    Runs until SIGTERM or Ctrl-C, and waits for brokers that are away; while the store is away, what comes from memory
+    is still answered. Any number may run. Without tokens it serves this machine alone, and everything to everybody
+    there (agrajag tokens new makes one). The topics must exist (agrajag topics create).
+
+    Example: AGRAJAG_API_TOKENS_FILE=tokens.yaml AGRAJAG_API_HOST=0.0.0.0 agrajag api
+    """
+    from agrajag import bootstrap
+    from agrajag.cli.start import settings_of_role
+
+    raise typer.Exit(bootstrap.run_api(settings_of_role()))

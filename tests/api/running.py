@@ -27,6 +27,7 @@ from agrajag.core.policy import Policy
 from agrajag.documents.live import LiveDocuments
 from agrajag.model.health import ToolHealth
 from agrajag.model.keys import health_key
+from agrajag.monitor.pulse import Pulse
 from agrajag.sink.run import run_sink
 from agrajag.stream.running import StreamSettings, serve
 from agrajag.stream.worker import build_worker
@@ -191,18 +192,24 @@ async def _begun(
 ) -> _Running:
     parts = parts_of()
     there = listening("127.0.0.1", 0)
-    ready = asyncio.Event()
-    running = _Running(url_of(there), parts, asyncio.create_task(run_api(parts, there, ready.set)))
+    pulse = Pulse(unready_after_seconds=30.0)
+    running = _Running(url_of(there), parts, asyncio.create_task(run_api(parts, there, pulse)))
     if sink is not None:
         uri, database = sink
         work = run_sink(parts.connection, parts.topics, store_uri=uri, database=database)
         running.sink = asyncio.create_task(work)
     if with_worker:
         running.worker = await _worker(parts, running.stop)
-    await eventually(lambda: ready.is_set() or running.api.done(), 60)
+    answered = asyncio.create_task(_answers(running.url))
+    await asyncio.wait([answered, running.api], return_when=asyncio.FIRST_COMPLETED)
     if running.api.done():
         running.api.result()
     return running
+
+
+async def _answers(url: str) -> None:
+    async with httpx.AsyncClient(timeout=60.0) as client:
+        await client.get(f"{url}/brain")
 
 
 async def _worker(parts: Parts, stop: asyncio.Event) -> "asyncio.Task[int]":

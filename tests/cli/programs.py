@@ -19,7 +19,7 @@ from tests.warm import Streams, WarmProcess, start_exactly
 ROOT = Path(__file__).parents[2]
 
 
-FREE_PORTS = {f"AGRAJAG_MONITOR_{role}_PORT": "0" for role in ("WORKER", "SINK", "DIAGNOSIS")}
+FREE_PORTS = {f"AGRAJAG_MONITOR_{role}_PORT": "0" for role in ("WORKER", "SINK", "DIAGNOSIS", "API")}
 
 
 def environment(variables: Mapping[str, str]) -> dict[str, str]:

@@ -77,7 +77,7 @@ def test_an_existing_topic_that_is_wrong_is_reported_with_exit_code_1_and_stops_
     assert f"topic {errors}: partition count is 2, should be 3" in refused.stderr
 
 
-@pytest.mark.parametrize("role", ["worker", "sink", "diagnosis"])
+@pytest.mark.parametrize("role", ["worker", "sink", "diagnosis", "api"])
 def test_a_role_without_topics_ends_with_2_and_says_what_to_do(
     settings: dict[str, str], store: EmbeddedStore, role: str
 ) -> None:
