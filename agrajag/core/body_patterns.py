@@ -1,6 +1,7 @@
 """Patterns of rules on the text of an error: RE2's syntax, linear time, a program of bounded size.
 
-A pattern is searched for in lower-case text and takes no notice of case itself. What text must contain for it to match
+A pattern is searched for in lower-case text and takes no notice of case itself; `^` and `$` are the ends of a line, for
+message and body begin one each. What text must contain for it to match
 is read off it where that is plain, so that few patterns are ever tried.
 """
 
@@ -26,12 +27,18 @@ _TOKEN = re.compile(
     r"|(?P<sign>.)",
     re.ASCII | re.DOTALL,
 )
+_OF_CASE = re.compile(r"\(\?[a-zA-Z]*-[a-zA-Z]*i|\[:\^?(?:upper|lower):\]|\\[pP]\{?\^?L[ult]", re.ASCII)
 _GROUPS = ("(", "(?:")
 _PLAIN = ("plain", "sign")
 
 
 class BadPattern(Exception):
     """The text is no pattern that may be used; the message says why."""
+
+
+def of_lines(pattern: str) -> str:
+    """The pattern as it is compiled: `^` and `$` are the ends of a line."""
+    return f"(?m){pattern}"
 
 
 def case_insensitive() -> re2.Options:
@@ -55,7 +62,7 @@ class BodyPattern:
 
     def __post_init__(self) -> None:
         try:
-            compiled = re2.compile(self.text, case_insensitive())
+            compiled = re2.compile(of_lines(self.text), case_insensitive())
         except re2.error as error:
             reason = error.args[0] if error.args else "unknown"
             words = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
@@ -64,6 +71,8 @@ class BodyPattern:
             raise BadPattern(
                 f"compiles to {compiled.programsize:,} steps; at most {MAX_PROGRAM:,} are allowed"
             )
+        if _OF_CASE.search(self.text) is not None:
+            raise BadPattern("tells upper case from lower, and all that is searched is in lower case")
         if compiled.search("") is not None:
             raise BadPattern("matches the empty text, and so every error")
         object.__setattr__(self, "_compiled", compiled)

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import re2
 
-from agrajag.core.body_patterns import BodyPattern, case_insensitive
+from agrajag.core.body_patterns import BodyPattern, case_insensitive, of_lines
 from agrajag.core.call_conditions import matching_any
 from agrajag.core.condition import AnchorKind
 from agrajag.core.features import Features
@@ -75,7 +75,7 @@ def _patterns(keys: Collection[BodyPattern]) -> Finder:
     options.max_mem = _PATTERNS_MEMORY_BYTES
     together = re2.Set.SearchSet(options)
     for pattern in patterns:
-        together.Add(pattern.text)
+        together.Add(of_lines(pattern.text))
     together.Compile()
     return lambda features: [patterns[number] for number in together.Match(features.searched) or ()]
 
@@ -84,11 +84,13 @@ def _globs(name_in: Callable[[Features], str | None]) -> Callable[[Collection[st
     """Globs that a name fits, remembered for each name: few tools make many errors."""
 
     def made(keys: Collection[str]) -> Finder:
-        each = [(glob, matching_any([glob])) for glob in keys]
+        each, together = [(glob, matching_any([glob])) for glob in keys], matching_any(keys)
 
         @lru_cache(_NAMES_KEPT)
         def fitting(name: str | None) -> tuple[str, ...]:
-            return () if name is None else tuple(glob for glob, fits in each if fits(name) is not None)
+            if name is None or together(name) is None:
+                return ()
+            return tuple(glob for glob, fits in each if fits(name) is not None)
 
         return lambda features: fitting(name_in(features))
 

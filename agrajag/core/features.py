@@ -4,6 +4,7 @@ Structured fields come first. A status is read from text only where no field hol
 """
 
 from collections.abc import Callable
+from copy import copy
 from functools import lru_cache
 from typing import Any, Generic, TypeVar, overload
 
@@ -12,6 +13,7 @@ from agrajag.core.exceptions import class_names
 from agrajag.core.json_body import json_bodies
 from agrajag.core.json_paths import PathTree, parse_path, value_text
 from agrajag.core.protocol_codes import grpc_statuses, names_protocols, rpc_codes, sql_states
+from agrajag.core.quoted import without_quotations
 from agrajag.core.status_in_text import status_in
 from agrajag.model.enums import Transport
 from agrajag.model.events import ToolCallError
@@ -86,6 +88,17 @@ class Features:
     def searched(self) -> bytes:
         """The beginning of the text, for patterns. A long s is none of its letters, or `s` would match it there."""
         return self.text[:MAX_SEARCHED].replace("\u017f", "\ufffd").encode("utf-8", "replace")
+
+    @_Drawn
+    def unquoted(self) -> "Features":
+        """The same views of text that holds nothing in quotation marks; itself where there is none."""
+        text = without_quotations(self.text)
+        if text is self.text:
+            return self
+        other = copy(self)
+        other.__dict__.pop("searched", None)
+        other.__dict__ |= {"text": text, "unquoted": other}
+        return other
 
     @_Drawn
     def json_bodies(self) -> tuple[Any, ...]:

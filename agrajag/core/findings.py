@@ -41,6 +41,11 @@ def _findings(match: Selectors, features: Features) -> Iterator[Finding]:
     for condition in match.conditions:
         shown = redacted_line(condition.shown(features), _MAX_CONDITION)
         yield Finding(condition.selector, condition.holds(features), shown)
+    if match.unquoted:
+        holds = match.hold(features.unquoted)
+        yield Finding(
+            "quotedText", holds, "it fits without what is quoted" if holds else "only what is quoted fits"
+        )
 
 
 def status_words(features: Features) -> str:

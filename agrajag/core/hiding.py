@@ -54,6 +54,8 @@ def hidden_rules(order: Sequence[Rule]) -> Hidden:
 def covers(wide: Selectors, narrow: Selectors) -> bool:
     """Whether every error that `narrow` matches is matched by `wide`. False where that is not certain."""
     parts = conjuncts(narrow)
+    if wide.unquoted and not narrow.unquoted:
+        return False
     if wide.http_statuses is not None:
         low, high = wide.http_statuses
         if not _are_within(statuses_left(narrow), range(low, high + 1)):

@@ -114,6 +114,8 @@ def _match_of(match: Selectors) -> dict[str, Any]:
         found["bodyContains"] = list(match.body_contains)
     if match.error_code is not None:
         found["errorCode"] = match.error_code
+    if match.unquoted:
+        found["quotedText"] = False
     for condition in match.conditions:
         value = _value_of(condition)
         found[condition.selector] = (

@@ -1,19 +1,19 @@
 """Find the first rule that matches an error, at a cost that does not grow with the number of rules.
 
 Rules are compiled once per set. A rule waits under its most telling facts (`Selectors.anchors`): error codes,
-substrings of the text (found by one Aho-Corasick pass), exception classes, headers, the tool; else under its statuses,
-else under nothing. Only the rules found there are compared in full, and the lowest position wins, which is exactly the
-first match in order.
+substrings of the text (found by one Aho-Corasick pass), exception classes, headers, the tool; else, or where these are
+those of nearly every call, under its statuses; else under nothing. Only the rules found there are compared in full, and
+the lowest position wins, which is exactly the first match in order.
 """
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import ahocorasick
 
-from agrajag.core.condition import AnchorKind
+from agrajag.core.condition import Anchor, AnchorKind
 from agrajag.core.facts import CHEAPEST_FIRST, Finder, finder
 from agrajag.core.features import Features
 from agrajag.core.rules import Rule, merge
@@ -21,6 +21,9 @@ from agrajag.core.selectors import Selectors
 
 LINEAR = 8
 """Up to so many rules that wait for texts are tried one by one: cheaper than a pass over the text."""
+FEW_STATUSES = 10
+"""Up to so many statuses tell more about an error than what nearly every call shows, or what has to be searched for."""
+_OF_MANY = frozenset((AnchorKind.CALL, AnchorKind.PATTERN))
 
 
 class RuleSet:
@@ -38,13 +41,12 @@ class RuleSet:
         by_status: dict[int, list[int]] = defaultdict(list)
         self._unanchored: list[int] = []
         for position, match in enumerate(matches):
-            anchors = dict.fromkeys(match.anchors())
+            anchors, statuses = _waits_for(match)
             for kind, key in anchors:
                 waiting[kind][key].append(position)
-            statuses = None if anchors else match.statuses()
-            for status in statuses or ():
+            for status in statuses:
                 by_status[status].append(position)
-            if not anchors and statuses is None:
+            if not anchors and not statuses:
                 self._unanchored.append(position)
             if match == _EVERYTHING:
                 break  # nothing behind it ever matches first
@@ -104,6 +106,18 @@ def compiled(layers: Iterable[Sequence[Rule]]) -> RuleSet:
 
 
 _EVERYTHING = Selectors()
+
+
+def _waits_for(match: Selectors) -> tuple[Collection[Anchor], Collection[int]]:
+    """The facts by which such rules are found, or else the statuses; neither where any error may fit."""
+    anchors, statuses = tuple(dict.fromkeys(match.anchors())), match.statuses()
+    if not anchors or (
+        statuses is not None
+        and len(statuses) <= FEW_STATUSES
+        and _OF_MANY.issuperset(anchor.kind for anchor in anchors)
+    ):
+        return (), statuses or ()
+    return anchors, ()
 
 
 class _Index(NamedTuple):

@@ -9,7 +9,7 @@ from dataclasses import replace
 from agrajag.core.checked_values import Rejected, code, flag, one_or_more, texts, whole_number
 from agrajag.core.condition import Condition
 from agrajag.core.condition_parsing import CONDITIONS, header_conditions
-from agrajag.core.response_conditions import NoSuccess, StatusIs
+from agrajag.core.response_conditions import BodyMatches, NoSuccess, StatusIs
 from agrajag.core.selectors import AllOf, AnyOf, NotThese, Selectors
 from agrajag.core.shown import field_name
 
@@ -20,16 +20,33 @@ MAX_BRANCHES = 50
 def parse_match(given: object, *, of_pack: bool = False) -> Selectors:
     """The selectors of a rule. Raises Rejected.
 
-    A rule `of_pack` never looks at a response with a status of success, unless it says `successBody: true`: what a pack
-    knows by its words alone may stand in anything that a tool brings.
+    A rule `of_pack` never looks at a response with a status of success, unless it says `successBody: true`, nor at what
+    stands in quotation marks, unless it says `quotedText: true`: what a pack knows by its words alone may stand in
+    anything that a tool brings, and in what a caller asked for.
     """
     selectors = _selectors(given, "match", MAX_DEPTH, _Room())
-    looks_at_success = of_pack is False
-    if isinstance(given, Mapping) and "successBody" in given:
-        looks_at_success = flag(given["successBody"], "match.successBody")
+    said = given if isinstance(given, Mapping) else {}
+    looks_at_success = looks_at_quotes = not of_pack
+    if "successBody" in said:
+        looks_at_success = flag(said["successBody"], "match.successBody")
         if selectors == Selectors() and looks_at_success:
             raise Rejected("match.successBody", "stands alone: say too what the body has to show")
+    reads_text = _reads_text(selectors)
+    if "quotedText" in said:
+        looks_at_quotes = flag(said["quotedText"], "match.quotedText")
+        if not reads_text:
+            raise Rejected("match.quotedText", "says nothing without bodyContains or bodyMatches")
+    if reads_text and not looks_at_quotes:
+        selectors = replace(selectors, unquoted=True)
     return selectors if looks_at_success else _with(selectors, NoSuccess())
+
+
+def _reads_text(selectors: Selectors) -> bool:
+    return bool(selectors.body_contains) or any(
+        isinstance(one, BodyMatches)
+        or (isinstance(one, AnyOf | AllOf) and any(map(_reads_text, one.branches)))
+        for one in selectors.conditions
+    )
 
 
 class _Room:
@@ -54,7 +71,7 @@ def _selectors(given: object, where: str, depth: int, room: _Room) -> Selectors:
             selectors = _with(selectors, _combined(selector, value, at, depth - 1, room))
         elif isinstance(selector, str) and selector in _READERS:
             selectors = _READERS[selector](selectors, value, at)
-        elif selector != "successBody" or where != "match":
+        elif selector not in _OF_WHOLE_RULES or where != "match":
             raise Rejected(at, f"unknown selector; known are {', '.join(SELECTORS)}")
     return selectors
 
@@ -144,5 +161,6 @@ _READERS: dict[str, Callable[[Selectors, object, str], Selectors]] = {
     **{selector: _adding(read) for selector, read in CONDITIONS.items()},
 }
 _COMBINED = ("any", "all", "not")
-SELECTORS = (*_READERS, "successBody", *_COMBINED)
+_OF_WHOLE_RULES = ("successBody", "quotedText")
+SELECTORS = (*_READERS, *_OF_WHOLE_RULES, *_COMBINED)
 """The names of all selectors."""

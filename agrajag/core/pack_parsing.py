@@ -5,7 +5,8 @@ an error that it decides (`examples`); both are the pack author's to prove, so t
 rule may stand in front of a bundled one (`before`), never in front of another pack's.
 
 What a pack's rule says of one user's own sign-in it says of no call with a shared credential: if that one fails, it
-fails for everybody. A rule that knows better names the kind of credential itself.
+fails for everybody. Nor does it call a tool broken for what a caller had chosen the target of: the next one may work. A
+rule that knows better names the kind of credential or of target itself.
 """
 
 from collections.abc import Mapping
@@ -13,14 +14,23 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from agrajag.core.call_conditions import CredentialIs
+from agrajag.core.call_conditions import CredentialIs, TargetIs
+from agrajag.core.condition import Condition
 from agrajag.core.packs import Pack
 from agrajag.core.rule_parsing import parse_layer
 from agrajag.core.rules import Layer, Problem, Rule
 from agrajag.core.shown import field_name, shown
-from agrajag.model.enums import Classification, CredentialKind
+from agrajag.model.enums import CallTargetKind, Classification, CredentialKind
 
-_NOT_SHARED = CredentialIs(tuple(kind for kind in CredentialKind if kind is not CredentialKind.SHARED))
+_SPARED: Mapping[Classification, Condition] = {
+    Classification.USER_SPECIFIC_TECHNICAL: CredentialIs(
+        tuple(kind for kind in CredentialKind if kind is not CredentialKind.SHARED)
+    ),
+    Classification.TECHNICALLY_BROKEN: TargetIs(
+        tuple(kind for kind in CallTargetKind if kind is not CallTargetKind.FROM_CALLER)
+    ),
+}
+"""What a rule that blames a user, or the tool, asks of the call unless it says so itself."""
 _HEAD = ("name", "family", "families", "description", "patterns")
 _OF_PACKS = ("source", "examples", "notExamples")
 
@@ -66,9 +76,7 @@ def _pack(data: Mapping[str, Any], families: list[str], layer: Layer, proofs: Ma
         name=data["name"],
         families=tuple(families),
         description=" ".join(data["description"].split()),
-        layer=replace(
-            layer, rules=tuple(replace(_of_one_user(rule), pack=data["name"]) for rule in layer.rules)
-        ),
+        layer=replace(layer, rules=tuple(replace(_sparing(rule), pack=data["name"]) for rule in layer.rules)),
         sources=MappingProxyType({rule_id: proof["source"] for rule_id, proof in proofs.items()}),
         examples=MappingProxyType({rule_id: tuple(proof["examples"]) for rule_id, proof in proofs.items()}),
         counter_examples=MappingProxyType(
@@ -77,14 +85,12 @@ def _pack(data: Mapping[str, Any], families: list[str], layer: Layer, proofs: Ma
     )
 
 
-def _of_one_user(rule: Rule) -> Rule:
-    """The rule, with no eye for calls whose credential is not the user's own where it blames that."""
-    match = rule.match
-    if rule.classification is not Classification.USER_SPECIFIC_TECHNICAL or any(
-        isinstance(condition, CredentialIs) for condition in match.conditions
-    ):
+def _sparing(rule: Rule) -> Rule:
+    """The rule, with no eye for calls of which what it says is not to be believed."""
+    match, asked = rule.match, _SPARED.get(rule.classification)
+    if asked is None or any(isinstance(condition, type(asked)) for condition in match.conditions):
         return rule
-    return replace(rule, match=replace(match, conditions=(*match.conditions, _NOT_SHARED)))
+    return replace(rule, match=replace(match, conditions=(*match.conditions, asked)))
 
 
 def _stripped(patterns: object) -> object:

@@ -14,7 +14,8 @@ class Selectors:
     """All that are given must fit. None given matches every error.
 
     `body_contains` holds lower-case substrings, any of which is enough, as for `exception_types`. `http_statuses` is
-    inclusive at both ends. A type that begins with `*.` is the end of a class name.
+    inclusive at both ends. A type that begins with `*.` is the end of a class name. Where they are `unquoted`, they fit
+    without the words in quotation marks too (`core.quoted`).
     """
 
     http_statuses: tuple[int, int] | None = None
@@ -22,6 +23,7 @@ class Selectors:
     body_contains: tuple[str, ...] = ()
     error_code: str | None = None
     conditions: tuple[Condition, ...] = ()
+    unquoted: bool = False
 
     def hold(self, features: Features) -> bool:
         """Whether the error fits all of them."""
@@ -37,10 +39,10 @@ class Selectors:
             text = features.text
             if not any(part in text for part in self.body_contains):
                 return False
-        for condition in self.conditions:  # noqa: SIM110 - a generator costs more than most conditions
+        for condition in self.conditions:
             if not condition.holds(features):
                 return False
-        return True
+        return not self.unquoted or features.unquoted is features or self.hold(features.unquoted)
 
     def statuses(self) -> Collection[int] | None:
         """Statuses of which every error that fits has one; None where it need have none."""

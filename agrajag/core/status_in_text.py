@@ -1,5 +1,5 @@
 """Reads an HTTP status from text, in the forms in which clients and servers print one and by which no ordinary
-sentence is meant: a number alone ("took 300 ms") is never a status.
+sentence is meant: a number alone ("took 300 ms") is never a status, nor is one that somebody is quoted with.
 
 Gaps are bounded, for two unbounded ones in a row cost the square of a long gap.
 """
@@ -9,6 +9,7 @@ import re
 import re2
 
 from agrajag.core.body_patterns import case_insensitive
+from agrajag.core.quoted import without_quotations
 
 _REASONS = (
     "Client Error|Server Error|Bad Request|Unauthorized|Payment Required|Forbidden|Not Found|Method Not Allowed"
@@ -54,5 +55,5 @@ def status_in(text: str | None) -> int | None:
     """The first status that `text` states beyond doubt, if it states one."""
     if not text or _THREE_DIGITS.search(text) is None or (perhaps := _PERHAPS.search(text)) is None:
         return None
-    found = _STATUS.search(text, perhaps.start())
+    found = _STATUS.search(without_quotations(text), perhaps.start())
     return int(found[found.lastindex or 0]) if found else None

@@ -79,15 +79,21 @@ def _combined(inner: st.SearchStrategy[Condition]) -> st.SearchStrategy[Conditio
 
 CONDITIONS = st.recursive(_CONDITIONS, _combined, max_leaves=6)
 SELECTORS = st.builds(
-    lambda selectors, own: replace(selectors, conditions=selectors.conditions + own),
+    lambda selectors, own, unquoted: replace(
+        selectors,
+        conditions=selectors.conditions + own,
+        unquoted=unquoted and bool(selectors.body_contains),
+    ),
     _selectors(CONDITIONS),
     st.just(()) | st.just((NoSuccess(),)),
+    st.booleans(),
 )
 _BODIES = [
     '{"error": {"code": 42}}', '{"error": "quota"}', '[{"errorCode": "E1"}]', 'MCP error: {"code": "quota"}',
     '{"jsonrpc": "2.0", "error": {"code": -32602}}', '{"errors": [{"extensions": {"code": "E1"}}]}',
     "MCP error -32000: gone", "14 UNAVAILABLE: no", "rpc error: code = NotFound desc = x", "(SQLSTATE 40P01)",
     "ABC", "Not Found", "", "İ", "ſ", "HTTP 401", "try again in 5s", "zzz", "not there",
+    "no page 'quota abc' not there", '{"message": "no \\"not found\\" here"}',
 ]  # fmt: skip
 EVENTS = st.builds(
     an_error,
@@ -110,6 +116,9 @@ EVENTS = st.builds(
 
 def fits(wanted: Selectors, features: Features) -> bool:
     """Every given selector fits."""
+    if wanted.unquoted:
+        plain = replace(wanted, unquoted=False)
+        return fits(plain, features) and fits(plain, features.unquoted)
     if wanted.http_statuses is not None:
         low, high = wanted.http_statuses
         if features.http_status is None or not low <= features.http_status <= high:
@@ -120,8 +129,7 @@ def fits(wanted: Selectors, features: Features) -> bool:
         for one in wanted.exception_types
     ):
         return False
-    text = f"{features.error.message or ''}\n{features.error.body or ''}".lower()
-    if wanted.body_contains and not any(part in text for part in wanted.body_contains):
+    if wanted.body_contains and not any(part in features.text for part in wanted.body_contains):
         return False
     if wanted.error_code is not None and wanted.error_code not in features.error_codes:
         return False
@@ -137,8 +145,8 @@ def _condition_fits(condition: Condition, features: Features) -> bool:
         case NotThese(inner):
             return not fits(inner, features)
         case BodyMatches(patterns):
-            text = f"{features.error.message or ''}\n{features.error.body or ''}".lower().replace("ſ", "?")
-            return any(re.search(pattern.text, text, re.IGNORECASE) for pattern in patterns)
+            text = features.text.replace("ſ", "?")
+            return any(re.search(pattern.text, text, re.IGNORECASE | re.MULTILINE) for pattern in patterns)
         case ToolName(values):
             return any(fnmatch.fnmatchcase(features.event.tool_name.lower(), glob) for glob in values)
         case Family(values):

@@ -21,6 +21,10 @@ from tests.builders import a_rule, features_of
         ("a*", "matches the empty text"),
         ("^", "matches the empty text"),
         ("a|", "matches the empty text"),
+        ("(?-i)ABC", "upper case from lower"),
+        ("a(?s-i:BC)", "upper case from lower"),
+        ("[[:upper:]]bc", "upper case from lower"),
+        (r"\p{Lu}bc", "upper case from lower"),
         ("(a{100}){10}" * 5, "is no RE2 pattern|compiles to"),
     ],
 )
@@ -52,7 +56,7 @@ def test_what_is_no_usable_pattern_is_told(text: str, reason: str) -> None:
         (r"\x41bcd", ()),
         (r"\p{Greek}", ()),
         (r"\Qabc\E", ()),
-        ("(?-i)abcd", ()),
+        ("(?s)abcd", ()),
     ],
 )
 def test_what_a_text_must_contain_is_read_off_where_it_is_plain(text: str, literals: tuple[str, ...]) -> None:
@@ -77,9 +81,25 @@ def test_a_pattern_never_matches_text_without_one_of_its_plain_texts_and_always_
         return
     features = features_of(body=body)
     is_found = pattern.search(features.searched) is not None
-    assert is_found == (re.search(text, features.searched.decode(), re.IGNORECASE | re.ASCII) is not None)
+    assert is_found == (
+        re.search(text, features.searched.decode(), re.IGNORECASE | re.ASCII | re.MULTILINE) is not None
+    )
     if is_found and pattern.literals:
         assert any(literal in features.text for literal in pattern.literals)
+
+
+def test_message_and_body_each_begin_a_line() -> None:
+    starts, ends = BodyPattern("^quota"), BodyPattern("spent$")
+    for fitting in (
+        {"body": "quota spent"},
+        {"message": "quota spent"},
+        {"message": "no", "body": "Quota spent"},
+    ):
+        assert starts.search(features_of(**fitting).searched) is not None
+        assert ends.search(features_of(**fitting).searched) is not None
+    rules = RuleSet([a_rule("r", conditions=(BodyMatches((BodyPattern("^[a-z]{5} spent$"),)),))])
+    assert rules.first_match(features_of(message="no", body="quota spent")) is not None
+    assert rules.first_match(features_of(message="no", body="a quota spent")) is None
 
 
 def test_case_does_not_matter_and_only_the_beginning_is_searched() -> None:

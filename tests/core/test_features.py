@@ -95,6 +95,8 @@ NO_STATUS = (
     "http://x.example.com:500/status/404",
     "status of request 404",
     "HTTP ５０３",
+    "no page 'what HTTP 429 means' here",
+    'no results for "403 Forbidden" in this folder',
     "",
 )
 
@@ -128,8 +130,9 @@ def test_the_message_is_read_before_the_body() -> None:
         "HTTP " + "error " * 10_000,
         "status " * 9_000,
         "404 " * 16_000,
+        "a 'HTTP 404' b " * 4_000,
     ],
-    ids=["status and blanks", "HTTP and blanks", "HTTP errors", "many status", "many numbers"],
+    ids=["status and blanks", "HTTP and blanks", "HTTP errors", "many status", "many numbers", "many quoted"],
 )
 def test_reading_a_status_from_hostile_text_takes_no_time_to_speak_of(text: str) -> None:
     started = time.process_time()

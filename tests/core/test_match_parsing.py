@@ -83,6 +83,18 @@ def test_a_rule_of_a_pack_looks_at_a_response_of_success_only_where_it_says_so()
     assert _fits(match, features_of(body="rate limit exceeded"), of_pack=True)
 
 
+@pytest.mark.parametrize(
+    "words", [{"bodyContains": ["rate limit"]}, {"any": [{"bodyMatches": r"\brate limit\b"}]}]
+)
+def test_a_rule_of_a_pack_reads_what_is_quoted_only_where_it_says_so(words: dict[str, Any]) -> None:
+    echo = features_of(body="no page 'rate limit' here")
+    assert _fits(words, echo)
+    assert not _fits(words | {"quotedText": False}, echo)
+    assert not _fits(words, echo, of_pack=True)
+    assert _fits(words | {"quotedText": True}, echo, of_pack=True)
+    assert _fits(words, features_of(body="rate limit for 'page'"), of_pack=True)
+
+
 _DEEP: dict[str, Any] = {"httpStatus": 401}
 for _ in range(MAX_DEPTH + 1):
     _DEEP = {"not": _DEEP}
@@ -127,6 +139,9 @@ _CIRCLE["all"] = [_CIRCLE]
         (_DEEP, "match" + ".not" * (MAX_DEPTH + 1), "nested more than 5 deep"),
         (_CIRCLE, "match" + ".all[0]" * MAX_DEPTH + ".all", "nested more than 5 deep"),
         ({"successBody": True}, "match.successBody", "stands alone"),
+        ({"quotedText": False, "httpStatus": 401}, "match.quotedText", "says nothing without"),
+        ({"quotedText": 1, "bodyContains": ["x"]}, "match.quotedText", "neither true nor false"),
+        ({"any": [{"quotedText": False}]}, "match.any[0].quotedText", "unknown selector"),
         ({"successBody": "yes"}, "match.successBody", "neither true nor false"),
     ],
 )  # fmt: skip

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from agrajag.core.call_conditions import TargetIs
 from agrajag.core.cooldown import span_for
 from agrajag.core.drafts import Drafts
 from agrajag.core.features import Features
@@ -16,7 +17,7 @@ from agrajag.core.triage import triage
 from agrajag.core.verdicts import Verdict
 from agrajag.documents.pack_files import bundled_packs, packed_rules
 from agrajag.documents.rule_files import bundled_layer, bundled_rules
-from agrajag.model.enums import Classification
+from agrajag.model.enums import CallTargetKind, Classification
 from tests.builders import NOW
 from tests.core.triaging import Triage
 from tests.packs.examples import error_of
@@ -33,6 +34,19 @@ _OF_ONE_USER = [
     if rule.classification is Classification.USER_SPECIFIC_TECHNICAL
     for number, example in enumerate(pack.examples[rule.id], start=1)
 ]
+_OF_THE_TOOL = [
+    pytest.param(rule, example, id=f"{pack.name}/{rule.id}-{number}")
+    for pack, rule in _RULES
+    if rule.classification is Classification.TECHNICALLY_BROKEN
+    for number, example in enumerate(pack.examples[rule.id], start=1)
+]
+_OF_ITS_ACCOUNT = [
+    "airtable-plan-limit", "amap-key", "api-key-refused", "datadog-key", "freshworks-account",
+    "google-maps-not-set-up", "http-402", "mailchimp-account", "meta-account", "paid-budget-spent",
+    "salesforce-not-enabled", "salesforce-storage-full", "sendgrid-credits", "shopify-shop-off", "sql-login",
+    "sql-login-text", "stripe-key", "twilio-account", "x-usage-cap",
+]  # fmt: skip
+"""Rules that call a tool broken for the key or the budget of the account that it uses."""
 _COUNTER_EXAMPLES = [
     pytest.param(rule, example, id=f"{pack.name}/{rule.id}-{number}")
     for pack, rule in _RULES
@@ -81,6 +95,28 @@ def test_no_rule_of_a_pack_blames_one_user_for_a_credential_that_all_share(
     found = decided(packed_rules(), {**example, "credentialKind": "shared"}).rule
     assert found is not None
     assert found.pack is None or found.classification is not Classification.USER_SPECIFIC_TECHNICAL
+
+
+@pytest.mark.parametrize(("rule", "example"), _OF_THE_TOOL)
+def test_no_rule_of_a_pack_calls_a_tool_broken_for_a_target_that_its_caller_chose_unless_it_says_so(
+    rule: Rule, example: Mapping[str, Any]
+) -> None:
+    found = decided(packed_rules(), {**example, "targetKind": "fromCaller"}).rule
+    assert found is not None
+    says_so = any(
+        isinstance(one, TargetIs) and CallTargetKind.FROM_CALLER in one.values
+        for one in found.match.conditions
+    )
+    assert found.classification is not Classification.TECHNICALLY_BROKEN or says_so
+
+
+@pytest.mark.parametrize("rule_id", _OF_ITS_ACCOUNT)
+def test_no_rule_of_a_pack_calls_a_tool_broken_for_the_key_or_the_budget_of_one_user(rule_id: str) -> None:
+    (examples,) = (pack.examples[rule_id] for pack in bundled_packs() if rule_id in pack.examples)
+    for example in examples:
+        found = decided(packed_rules(), {**example, "credentialKind": "user"}).rule
+        assert found is not None
+        assert found.classification is not Classification.TECHNICALLY_BROKEN
 
 
 @pytest.mark.parametrize(("rule", "example"), _COUNTER_EXAMPLES)
