@@ -16,7 +16,7 @@ from agrajag.core.rules import Rule
 from agrajag.core.shown import field_name, shown
 from agrajag.core.waits import BodyWait, Bounds, DailyReset, HeaderWait, PatternWait, Wait
 
-MAX_WAITS = 8
+MAX_WAITS = 12
 _FORM = "an ISO 8601 duration such as PT5M nor header:<name>"
 _PLACES = ("header", "body", "bodyMatches", "resetsAt")
 _CLOCK = re.compile(r"([01]\d|2[0-3]):([0-5]\d)", re.ASCII)
