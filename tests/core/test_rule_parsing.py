@@ -150,7 +150,7 @@ _REJECTED = [
     ("cooldown", "P1M", "cooldown", "no positive"),
     ("cooldown", "P9999Y", "cooldown", "no positive"),
     ("cooldown", "header:", "cooldown", "is not a text"),
-    ("cooldown", _ENDLESS, "cooldown", "a list of one to 12 places"),
+    ("cooldown", _ENDLESS * 2, "cooldown", "a list of one to 12 places"),
     ("cooldown", _CIRCLE, "cooldown", "is no positive"),
     ("cooldown", 1 << 100_000, "cooldown", "a number of 100001 bits"),
     ("healthAction", "markDown", "healthAction", "'markDown' is none of none, markUnavailable"),
