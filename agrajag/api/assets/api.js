@@ -56,8 +56,8 @@ export class Api {
     if (key !== undefined) headers["Idempotency-Key"] = key;
     const url = address + searched(query);
     const answer = await reached(fetch(url, { method, headers, signal, body: body && JSON.stringify(body), cache: "no-store" }));
+    if (!answer.ok) throw await refusal(answer);
     const content = await answer.json().catch(() => null);
-    if (!answer.ok) throw new Refusal(answer.status, inPlainWords(answer.status, content, answer.headers.get("Retry-After")));
     return { status: answer.status, content, location: answer.headers.get("Location") };
   }
 
@@ -73,16 +73,23 @@ export class Api {
     return items;
   }
 
-  /** The open answer of a stream of events that goes on after `lastId`. */
-  events(address, lastId, signal) {
+  /** The open answer of a stream of events that goes on after `lastId`. Raises Refusal. */
+  async events(address, lastId, signal) {
     const headers = { Accept: "text/event-stream", ...this.#authorization() };
     if (lastId !== null) headers["Last-Event-ID"] = lastId;
-    return fetch(address, { headers, signal, cache: "no-store" });
+    const answer = await reached(fetch(address, { headers, signal, cache: "no-store" }));
+    if (!answer.ok) throw await refusal(answer);
+    return answer;
   }
 
   #authorization() {
     return this.token === null ? {} : { Authorization: `Bearer ${this.token}` };
   }
+}
+
+async function refusal(answer) {
+  const problem = await answer.json().catch(() => null);
+  return new Refusal(answer.status, inPlainWords(answer.status, problem, answer.headers.get("Retry-After")));
 }
 
 async function reached(asked) {

@@ -11,7 +11,7 @@ import { classInWords, counted, whom, wordNodes } from "./words.js";
 export function cardOf(reading, acts) {
   const { key, health, words } = reading;
   const state = stateOf(reading);
-  const title = element("h3", {}, markOf(state), `For ${whom(health)}`, element("span", { class: "state" }, STATE_NAMES[state]));
+  const title = element("h2", {}, markOf(state), `For ${whom(health)}`, element("span", { class: "state" }, STATE_NAMES[state]));
   return element(
     "article",
     { class: `card is-${state}`, "data-key": key },
@@ -79,7 +79,7 @@ function cooldownsOf(reading, acts) {
       acts.button("clearOne", reading, one),
     ),
   );
-  return element("div", { class: "cooling" }, element("h4", {}, "Cooling down"), element("ul", {}, items));
+  return element("div", { class: "cooling" }, element("h3", {}, "Cooling down"), element("ul", {}, items));
 }
 
 /** Who is cooling down, since when, until when and why. */

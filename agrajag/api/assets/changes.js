@@ -14,7 +14,7 @@ export function pauseMs(failures, base = FIRST_WAIT_MS, chance = Math.random()) 
   return Math.min(LONGEST_WAIT_MS, base * 2 ** Math.max(0, failures - 1)) * (0.75 + chance / 2);
 }
 
-/** Calls `onEvent({event, data})` for each, `onOpen()` at each connection, and `onState(state, lastHeard)`.
+/** Calls `onEvent({event, data})` for each, `onState(state, lastHeard)`, and `onProblem(Refusal)` where the API says no.
  *
  * States: "live", "reconnecting", "stale" (nothing for a while), "refused" (the token is no longer good; it has ended). */
 export class Changes {
@@ -26,8 +26,8 @@ export class Changes {
   #connection = new AbortController();
   #wait = FIRST_WAIT_MS;
 
-  constructor({ open, onEvent, onOpen, onState }) {
-    Object.assign(this, { open, onEvent, onOpen, onState });
+  constructor({ open, onEvent, onState, onProblem }) {
+    Object.assign(this, { open, onEvent, onState, onProblem });
   }
 
   async start() {
@@ -48,34 +48,37 @@ export class Changes {
     this.#awaken();
   }
 
+  /** Forgets where it was, and has everything told again. */
+  beginAnew() {
+    this.#lastId = null;
+    this.#connection.abort();
+    this.#awaken();
+  }
+
   async #once() {
     this.#connection = new AbortController();
     try {
       const answer = await this.open(this.#lastId, this.#connection.signal);
-      if (answer.status === 401 || answer.status === 403) return this.#refused();
-      if (!answer.ok) throw new Error(`the stream answers ${answer.status}`);
       await this.#read(answer.body);
-    } catch {
-      // Whatever broke it, the answer is to come back.
+    } catch (error) {
+      if (error.status === 401) this.#refused();
+      else if (error.status > 0) this.onProblem(error);
+      // Whatever else broke it, the answer is to come back.
     }
     this.#connection.abort();
     this.#failures += 1;
-    return undefined;
   }
 
   async #read(body) {
     const reader = body.pipeThrough(new TextDecoderStream()).getReader();
     const events = new EventReader();
     this.#heard();
-    this.onOpen();
     for (;;) {
       const { done, value } = await this.#within(reader.read());
       if (done || this.#stopped) return;
       this.#heard();
-      for (const event of events.take(value)) {
-        if (event.id !== null) this.#lastId = event.id;
-        if (event.data !== "") this.onEvent(event);
-      }
+      for (const event of events.take(value)) this.onEvent(event);
+      this.#lastId = events.lastId ?? this.#lastId;
       this.#wait = Math.max(events.retry ?? FIRST_WAIT_MS, 100);
     }
   }

@@ -38,7 +38,7 @@ export class Detail {
 
   #parts(summary) {
     const back = element("a", { class: "back", href: this.backHref(), "data-place": "back" }, "All tools");
-    const title = element("h2", { id: "detail-title" }, this.tool);
+    const title = element("h1", { id: "detail-title" }, this.tool);
     if (summary === null) {
       return [back, title, element("p", { class: "lead" }, "Nothing is known against this tool.")];
     }

@@ -8,7 +8,7 @@ const command = (text) => element("code", { class: "command" }, text);
 export function noTenantYet() {
   return [
     "Agrajag lists a tool here once a call of it has failed. Report a first error, and this page will show it by itself:",
-    command('agrajag report --tenant acme my_tool "connection refused"'),
+    command('agrajag report my_tool "bad gateway" --status 502 --tenant acme'),
   ];
 }
 
@@ -17,7 +17,7 @@ export function nothingYet(tenant) {
   return [
     element("h2", {}, "Nothing has been reported yet"),
     element("p", {}, "A tool is listed here once a call of it has failed. Report a first error, and it will show by itself:"),
-    command(`agrajag report --tenant ${tenant} my_tool "connection refused"`),
+    command(`agrajag report my_tool "bad gateway" --status 502 --tenant ${tenant}`),
   ];
 }
 

@@ -148,7 +148,7 @@ function look(known) {
   tenant = new Tenant({
     api, name: known.tenant, onChange: changed, onLoaded: loaded,
     onState: (state, lastHeard) => (state === "refused" ? begin() : liveSign.show(state, lastHeard)),
-    onProblem: (error) => (error.status === 401 ? begin() : notice.trouble(error.message)),
+    onProblem: (error) => notice.trouble(error.message),
   });
   tenant.start();
   inbox.load();
@@ -157,7 +157,7 @@ function look(known) {
 function loaded() {
   notice.hideTrouble();
   list.count();
-  detail.update();
+  detail.update(); // what is open may not be there
 }
 
 function changed(tools) {
@@ -178,7 +178,7 @@ function changed(tools) {
 function counted({ visible, all, down }) {
   const node = byId("nothing");
   document.title = down > 0 ? `${down} down · Agrajag` : "Agrajag";
-  if (!shown(node, visible === 0 && tenant !== null && tenant.loaded)) return;
+  if (!shown(node, visible === 0 && tenant !== null && tenant.loaded && (all > 0 || tenant.readings.isEmpty))) return;
   node.replaceChildren(...(all === 0 ? nothingYet(tenant.name) : nothingFits(() => list.showAll())));
 }
 

@@ -20,7 +20,7 @@ export class Readings {
     const { key, health } = reading;
     const known = this.#byTool.get(health.toolName)?.get(key);
     if (known && known.health.revision > health.revision) return;
-    if ((this.#gone.get(key)?.revision ?? -1) >= health.revision) return;
+    if ((this.#gone.get(key) ?? -1) >= health.revision) return;
     if (!this.#byTool.has(health.toolName)) this.#byTool.set(health.toolName, new Map());
     this.#byTool.get(health.toolName).set(key, reading);
     this.#change(health.toolName);
@@ -28,7 +28,7 @@ export class Readings {
 
   /** Drops a document that has gone at `revision`. */
   drop(key, revision) {
-    this.#gone.set(key, { revision });
+    this.#gone.set(key, revision);
     if (this.#gone.size > FORGOTTEN_GONE) this.#gone.delete(this.#gone.keys().next().value);
     for (const [tool, documents] of this.#byTool) {
       const known = documents.get(key);
@@ -39,24 +39,16 @@ export class Readings {
     }
   }
 
-  /** Drops the documents that are not among `keys` and were known before `since`, a set of keys. */
-  keepOnly(keys, since) {
-    for (const [tool, documents] of this.#byTool) {
-      for (const key of documents.keys()) {
-        if (keys.has(key) || !since.has(key)) continue;
-        documents.delete(key);
-        this.#change(tool);
-      }
-      if (documents.size === 0) this.#byTool.delete(tool);
-    }
+  /** Forgets everything and takes these, whatever their revisions: the log may have begun anew. */
+  replaceAll(readings) {
+    for (const tool of this.#byTool.keys()) this.#change(tool);
+    this.#byTool.clear();
+    this.#gone.clear();
+    for (const reading of readings) this.take(reading);
   }
 
-  keys() {
-    return new Set([...this.#byTool.values()].flatMap((documents) => [...documents.keys()]));
-  }
-
-  get tools() {
-    return [...this.#byTool.keys()];
+  get isEmpty() {
+    return this.#byTool.size === 0;
   }
 
   /** What is known of a tool, null if nothing. */

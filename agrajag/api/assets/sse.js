@@ -1,11 +1,12 @@
 // Reads server-sent events out of pieces of text, wherever the pieces were cut.
 
-/** Takes pieces; gives the events that became whole: {id, event, data}. `retry` is the wait that the server asks for, in ms. */
+/** Takes pieces; gives the events that became whole: {event, data}. `lastId` is the newest id that was told, with an
+ * event or without; `retry` the wait that the server asks for, in ms. */
 export class EventReader {
+  lastId = null;
   retry = null;
   #rest = "";
   #lines = [];
-  #id = null;
 
   take(piece) {
     const text = this.#rest + piece;
@@ -30,10 +31,10 @@ export class EventReader {
       const value = colon < 0 ? "" : line.slice(colon + 1).replace(/^ /, "");
       if (name === "event") event = value;
       else if (name === "data") data.push(value);
-      else if (name === "id" && !value.includes("\0")) this.#id = value;
+      else if (name === "id" && !value.includes("\0")) this.lastId = value;
       else if (name === "retry" && /^\d+$/.test(value)) this.retry = Number(value);
     }
     this.#lines = [];
-    if (data.length > 0 || this.#id !== null) events.push({ id: this.#id, event, data: data.join("\n") });
+    if (data.length > 0) events.push({ event, data: data.join("\n") });
   }
 }

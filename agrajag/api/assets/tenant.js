@@ -1,4 +1,4 @@
-// Keeps up with one tenant: its list once, its changes from then on, and anew what time has made untrue.
+// Keeps up with one tenant: all its documents first, then its changes, and anew what time has made untrue.
 
 import { path } from "./api.js";
 import { Changes } from "./changes.js";
@@ -10,21 +10,20 @@ const MOST_SINGLE = 20;
 export class Tenant {
   #changes;
   #stopped = false;
-  #loading = null;
-  #again = false;
+  #coming = null; // the documents of a snapshot that is not whole yet
   #checkedAt = new Date();
   #loadedAt = null;
 
   /** `onChange(tools)`, `onLoaded()`, `onState(state, lastHeard)`, `onProblem(message)`. */
   constructor({ api, name, onChange, onLoaded, onState, onProblem }) {
-    Object.assign(this, { api, name, onLoaded, onProblem });
+    Object.assign(this, { api, name, onLoaded });
     const unlessStopped = (call) => (...told) => this.#stopped || call(...told);
     this.readings = new Readings(unlessStopped(onChange));
     this.#changes = new Changes({
       open: (lastId, signal) => api.events(path(name, "changes"), lastId, signal),
-      onOpen: () => this.#loadedAt === null && this.load(),
-      onEvent: (event) => this.#take(event),
+      onEvent: unlessStopped((event) => this.#take(event)),
       onState: unlessStopped(onState),
+      onProblem: unlessStopped(onProblem),
     });
   }
 
@@ -33,7 +32,6 @@ export class Tenant {
   }
 
   start() {
-    this.load(); // also while the stream cannot be had
     this.#changes.start();
   }
 
@@ -42,55 +40,40 @@ export class Tenant {
     this.#changes.stop();
   }
 
-  /** Loads all documents; a second call while one runs makes it run once more. */
-  load() {
-    this.#again = this.#loading !== null;
-    this.#loading ??= this.#load().finally(() => {
-      this.#loading = null;
-      if (this.#again && !this.#stopped) this.load();
-    });
-    return this.#loading;
-  }
-
   /** Asks anew for what is no longer true although nothing has changed. */
   async passTime(now = new Date()) {
     if (!this.loaded) return;
     const due = this.readings.due(this.#checkedAt, now);
     this.#checkedAt = now;
-    if (due.length > MOST_SINGLE || now - this.#loadedAt > ANEW_MS) await this.load();
+    if (due.length > MOST_SINGLE || now - this.#loadedAt > ANEW_MS) this.#changes.beginAnew();
     else await Promise.all(due.map(({ health }) => this.#readAgain(health)));
-  }
-
-  async #load() {
-    const before = this.readings.keys();
-    try {
-      const all = await this.api.all(path(this.name, "health"));
-      if (this.#stopped) return;
-      for (const reading of all) this.readings.take(reading);
-      this.readings.keepOnly(new Set(all.map(({ key }) => key)), before);
-      this.#loadedAt = new Date();
-      this.onLoaded();
-    } catch (error) {
-      if (!this.#stopped) this.onProblem(error);
-    }
   }
 
   async #readAgain({ toolName, scope, scopeId }) {
     try {
       const { content } = await this.api.ask("GET", path(this.name, "tools", toolName, "health"), { query: { scope, scopeId } });
-      this.readings.take(content);
+      if (!this.#stopped) this.readings.take(content);
     } catch {
-      // It is asked for again with all others.
+      // Within the hour everything is asked for anew.
     }
   }
 
   #take({ event, data }) {
     if (event === "reset") {
-      this.load();
-      return;
+      this.#coming = [];
+    } else if (event === "changed") {
+      const reading = JSON.parse(data);
+      if (this.#coming === null) this.readings.take(reading);
+      else this.#coming.push(reading);
+    } else if (event === "gone") {
+      const { key, revision } = JSON.parse(data);
+      if (this.#coming !== null) this.#coming = this.#coming.filter((reading) => reading.key !== key);
+      this.readings.drop(key, revision);
+    } else if (event === "current" && this.#coming !== null) {
+      this.readings.replaceAll(this.#coming);
+      this.#coming = null;
+      this.#loadedAt = new Date();
+      this.onLoaded();
     }
-    const told = JSON.parse(data);
-    if (event === "gone") this.readings.drop(told.key, told.revision);
-    else if (told.health) this.readings.take(told);
   }
 }
