@@ -24,7 +24,7 @@ from agrajag.errors import InputError
 from agrajag.metrics import VIEW_SKIPPED
 from agrajag.model.enums import Scope
 from agrajag.model.health import ToolHealth
-from agrajag.model.keys import health_key, tenant_prefix
+from agrajag.model.keys import health_key, parts, tenant_prefix
 from agrajag.wire.health_records import HealthRecord, read_health
 
 log = structlog.get_logger(__name__)
@@ -109,18 +109,32 @@ class HealthDocuments:
         """The next `count` keys of a tenant behind `after`, in their order."""
         prefix = tenant_prefix(tenant_id)
         with self._changing:
-            if self._sorted is None:
-                self._sorted = sorted(standing.key for standing in self._newest)
-            keys = self._sorted
+            keys = self._in_order()
             first = max(bisect_right(keys, after), bisect_left(keys, prefix))
             found = keys[first : first + count]
         return found[: bisect_left(found, prefix + _BEHIND_ALL_KEYS)]
+
+    def tenants(self, count: int) -> list[str]:
+        """The first `count` tenants that have a document, in the order of their keys."""
+        found: list[str] = []
+        with self._changing:
+            keys = self._in_order()
+            first = 0
+            while first < len(keys) and len(found) < count:
+                found.append(parts(keys[first])[0])
+                first = bisect_left(keys, tenant_prefix(found[-1]) + _BEHIND_ALL_KEYS)
+        return found
 
     def differing_from(self, other: "HealthDocuments") -> list[str]:
         """The keys under which another revision stands here than there, or something in one of both only."""
         ours = {standing.key: standing.revision for standing in self._newest}
         theirs = {standing.key: standing.revision for standing in other._newest}
         return [key for key in {**theirs, **ours} if ours.get(key) != theirs.get(key)]
+
+    def _in_order(self) -> list[str]:
+        if self._sorted is None:
+            self._sorted = sorted(standing.key for standing in self._newest)
+        return self._sorted
 
     def _is_broken(self, key: str) -> bool:
         """Whether what stands there is no document; then nothing stands there any more."""

@@ -157,6 +157,10 @@ class HealthView:
             await asyncio.sleep(0)
         return Selection(tuple(found), None)
 
+    def tenants(self, count: int = MAX_SELECTED) -> list[str]:
+        """The first `count` tenants that have a document, in the order of their keys."""
+        return self._shown.tenants(count)
+
     def on_change(self, listener: Listener) -> Callable[[], None]:
         """Call `listener(old, new, change)` at each change of what is shown, on the thread of `run`, until the function
         that is returned is called. It is told nothing of what is shown already.

@@ -231,3 +231,17 @@ def test_pages_of_keys_hold_every_document_of_the_tenant_once_and_in_order(
         found += page
         after = page[-1]
     assert found == sorted(key_of(one) for one in mine if one.tool_name not in removed)
+
+
+@given(_KEYS, _KEYS, st.integers(1, 20))
+def test_the_tenants_are_those_that_have_a_document(tenants: list[str], left: list[str], count: int) -> None:
+    documents = view_of(
+        *(a_health(tenant_id=tenant, tool_name=tool) for tenant in tenants for tool in ("x", "y"))
+    )
+    for tenant in left:
+        for tool in ("x", "y"):
+            documents.take(gone(a_health(tenant_id=tenant, tool_name=tool), 2), 0.0)
+    found = documents.tenants(count)
+    there = set(tenants) - set(left)
+    assert len(found) == len(set(found)) == min(count, len(there))
+    assert set(found) <= there
