@@ -4,9 +4,11 @@ A value: the same call made twice is equal, so that what goes wrong with it agai
 """
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from agrajag.core.lookup import Caller
 from agrajag.model.enums import CallTargetKind, CredentialKind, Transport
+from agrajag.model.events import ErrorReport, ToolCallError
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,3 +35,36 @@ class Call:
     def caller(self) -> Caller:
         """The ids that select the scopes which apply."""
         return Caller(self.tenant_id, self.project_id, self.user_id, self.session_id)
+
+    def failed(
+        self,
+        error: ErrorReport,
+        *,
+        event_id: str | None = None,
+        occurred_at: datetime | None = None,
+        count: int = 1,
+        first_at: datetime | None = None,
+    ) -> ToolCallError:
+        """The event of this call's failure; of `count` equal ones from `first_at` to `occurred_at`.
+
+        Raises pydantic's ValidationError for ids that are none.
+        """
+        return ToolCallError(
+            event_id=event_id,
+            occurred_at=occurred_at,
+            tenant_id=self.tenant_id,
+            project_id=self.project_id,
+            tool_name=self.tool_name,
+            tool_family=self.tool_family,
+            user_id=self.user_id,
+            session_id=self.session_id,
+            process_id=self.process_id,
+            locale=self.locale,
+            transport=self.transport,
+            credential_kind=self.credential_kind,
+            target_kind=self.target_kind,
+            count=count,
+            first_at=first_at,
+            last_at=occurred_at if first_at is not None else None,
+            error=error,
+        )

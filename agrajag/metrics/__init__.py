@@ -81,6 +81,14 @@ from agrajag.metrics.models import (
     ToolCallEnd,
 )
 from agrajag.metrics.registry import REGISTRY
+from agrajag.metrics.reporter import (
+    CLIENT_DROPPED,
+    CLIENT_REPEATS,
+    CLIENT_REPORTED,
+    CLIENT_WAITING,
+    DropReason,
+    ReportKind,
+)
 from agrajag.metrics.service import (
     MODELS_UNDECLARED,
     OVER_BUDGET,

@@ -11,7 +11,18 @@ from rich.table import Table
 
 from agrajag.embedded import EmbeddedKafka, EmbeddedStore
 from agrajag.logs import configure_logging
-from tests.bench import classify, investigation, labelled, lanes, latency, recovery, rounds, sink, worker
+from tests.bench import (
+    classify,
+    investigation,
+    labelled,
+    lanes,
+    latency,
+    recovery,
+    reporter,
+    rounds,
+    sink,
+    worker,
+)
 
 RESULTS = Path(".bench/results.json")
 GOALS: dict[str, tuple[str, float]] = {
@@ -32,6 +43,7 @@ GOALS: dict[str, tuple[str, float]] = {
     "diagnosis.round_over_sdk": ("<=", 1.5),
     "diagnosis.lanes_over_ideal": ("<=", 1.3),
     "investigation.run_over_sdk": ("<=", 1.5),
+    "client.report_us": ("<=", 50.0),
 }
 
 
@@ -61,6 +73,7 @@ async def measure(directory: Path) -> dict[str, float]:
         results |= await latency.measure(kafka.bootstrap_servers, directory)
         results |= await worker.measure(kafka.bootstrap_servers, directory)
         results |= await recovery.measure(kafka.bootstrap_servers, directory)
+        results |= await reporter.measure(kafka.bootstrap_servers)
         results |= await lanes.measure(kafka.bootstrap_servers)
         results |= await sink.measure(kafka.bootstrap_servers, store.uri)
     return results
