@@ -11,14 +11,16 @@ from pathlib import Path
 
 import pytest
 from coverage import Coverage
-from hypothesis import is_hypothesis_test, settings
+from hypothesis import HealthCheck, is_hypothesis_test, settings
 
 from agrajag.embedded import EmbeddedKafka, EmbeddedStore
 from tests.servers import thrown_away
 
-# No deadline: the machine may be busy elsewhere. The same examples in every CI run, others at every desk.
-settings.register_profile("desk", deadline=None)
-settings.register_profile("ci", deadline=None, derandomize=True)
+# No deadline: the machine may be busy elsewhere. The same examples in every CI run, so that a hundred tell no more than
+# fifty; others at every desk.
+_PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("desk", _PATIENT)
+settings.register_profile("ci", _PATIENT, derandomize=True, max_examples=50)
 settings.load_profile("ci" if os.environ.get("CI") else "desk")
 
 # So that a test of a lost worker need not wait for Kafka's usual six seconds.

@@ -79,7 +79,8 @@ class PathTree:
 
 
 def value_text(value: Any) -> str | None:
-    """A text as it is, a whole number as its digits; None for everything else."""
+    """A text as it is, a whole number as its digits; None for everything else, and for a float from 1e15 on, whose digits
+    nobody has written."""
     if isinstance(value, str):
         return value
     if isinstance(value, bool):

@@ -76,14 +76,10 @@ _JSON = st.recursive(
 def _one_by_one(path: Path, data: Any) -> list[str]:
     """The same, one path after the other."""
     if not path:
-        is_value = isinstance(data, str | int) and not isinstance(data, bool)
-        return (
-            [str(data)]
-            if is_value
-            else [f"{data:.0f}"]
-            if isinstance(data, float) and data == data // 1
-            else []
-        )
+        if isinstance(data, float):
+            is_exact = abs(data) < 1e15 and data == data // 1  # beyond it nobody's digits would be meant
+            return [str(int(data))] if is_exact else []
+        return [str(data)] if isinstance(data, str | int) and not isinstance(data, bool) else []
     step, rest = path[0], path[1:]
     if isinstance(step, str):
         return _one_by_one(rest, data[step]) if isinstance(data, dict) and step in data else []
