@@ -79,8 +79,10 @@ class PathTree:
 
 
 def value_text(value: Any) -> str | None:
-    """A text as it is, a whole number as its digits; None for everything else, and for a float from 1e15 on, whose digits
-    nobody has written."""
+    """A text as it is, a whole number as its digits; None for everything else.
+
+    A float from 1e15 on is none either: its digits are nobody's.
+    """
     if isinstance(value, str):
         return value
     if isinstance(value, bool):
