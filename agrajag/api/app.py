@@ -3,13 +3,14 @@
 from fastapi import FastAPI
 
 from agrajag import __version__
-from agrajag.api import reads
+from agrajag.api import cooldown_list, in_force, past, reads
 from agrajag.api.edge import Edge
+from agrajag.api.openapi import describe_problems, operation_id
 from agrajag.api.page import page_routes
 from agrajag.api.parts import Parts
 from agrajag.api.problems import tell_problems
 
-ROUTERS = (reads.router,)
+ROUTERS = (reads.router, cooldown_list.router, past.router, in_force.router)
 """Each module of routes."""
 
 
@@ -24,9 +25,11 @@ def create_app(parts: Parts) -> FastAPI:
         openapi_url="/openapi.json",
         swagger_ui_oauth2_redirect_url=None,
         redirect_slashes=False,
+        generate_unique_id_function=operation_id,
     )
     app.state.parts = parts
     tell_problems(app)
+    describe_problems(app)
     for router in ROUTERS:
         app.include_router(router)
     app.router.routes.extend(page_routes())

@@ -43,6 +43,7 @@ async def serve(app: ASGIApp, there: socket.socket, values: ApiValues, ending: a
             app,
             lifespan="off",
             ws="none",
+            http="h11",  # the one that bounds the head of a request
             log_config=None,
             access_log=False,
             server_header=False,

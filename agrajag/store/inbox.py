@@ -9,6 +9,7 @@ from agrajag.model.enums import InboxStatus
 from agrajag.store.bson_form import to_bson
 from agrajag.store.failures import translated
 from agrajag.store.guarded import GuardedCollection, Write
+from agrajag.store.newest import NewestPage, newest_page
 
 
 def inbox_write(item: InboxItem) -> Write:
@@ -33,6 +34,7 @@ class InboxCollection(GuardedCollection):
                 ("updatedAt", ASCENDING),
             ]
         ),
+        IndexModel([("tenantId", ASCENDING), ("updatedAt", ASCENDING)]),
     )
 
     async def open_items(self, tenant_id: str, user_id: str) -> list[InboxItem]:
@@ -45,3 +47,26 @@ class InboxCollection(GuardedCollection):
         with translated("listing the inbox of a user"):
             found = await self._collection.find(selected).sort("updatedAt", ASCENDING).to_list()
         return [item for one in found if (item := self._read(InboxItem, one)) is not None]
+
+    async def page(
+        self,
+        tenant_id: str,
+        *,
+        user_id: str | None = None,
+        status: InboxStatus | None = None,
+        after: str | None = None,
+        limit: int = 100,
+    ) -> NewestPage[InboxItem]:
+        """At most `limit` (from 1) items of a tenant, or of one user, that which changed last in front. Raises
+        InputError for an `after` that was never given out."""
+        chosen = {"assignedToUserId": user_id, "status": status and status.value}
+        selected = {"tenantId": tenant_id} | {name: value for name, value in chosen.items() if value}
+        with translated("listing an inbox"):
+            return await newest_page(
+                self._collection,
+                selected,
+                "updatedAt",
+                lambda found: self._read(InboxItem, found),
+                after=after,
+                limit=limit,
+            )

@@ -27,6 +27,7 @@ from agrajag.store.bson_form import to_bson
 from agrajag.store.expiry import EXPIRY_INDEX, expiring
 from agrajag.store.failures import translated
 from agrajag.store.guarded import GuardedCollection, Write
+from agrajag.store.newest import NewestPage, newest_page
 
 _STEPS = {ProcessStatus.INIT: 1, ProcessStatus.RUNNING: 2, ProcessStatus.CLOSED: 4}
 _SUPERSEDED_STEP = 3  # a process that was tried again may after a crash be the one that answers
@@ -67,6 +68,7 @@ class ProcessCollection(GuardedCollection):
     indexes: ClassVar[tuple[IndexModel, ...]] = (
         IndexModel([("tenantId", ASCENDING), ("jobId", ASCENDING), ("at", ASCENDING)]),
         IndexModel([("tenantId", ASCENDING), ("projectId", ASCENDING), ("at", ASCENDING)]),
+        IndexModel([("tenantId", ASCENDING), ("at", ASCENDING)]),
         EXPIRY_INDEX,
     )
 
@@ -81,6 +83,33 @@ class ProcessCollection(GuardedCollection):
         return await self._listed(
             {"tenantId": tenant_id, "projectId": project_id, "at": {"$gte": since, "$lt": until}}
         )
+
+    async def page(
+        self,
+        tenant_id: str,
+        *,
+        since: datetime,
+        until: datetime,
+        job_id: str | None = None,
+        project_id: str | None = None,
+        after: str | None = None,
+        limit: int = 100,
+    ) -> NewestPage[ProcessEvent]:
+        """At most `limit` (from 1) of a tenant's processes whose newest step is from `since` to before `until`, the
+        newest first. Raises InputError for an `after` that was never given out."""
+        chosen = {"jobId": job_id, "projectId": project_id}
+        selected = {"tenantId": tenant_id} | {name: value for name, value in chosen.items() if value}
+        with translated("listing processes"):
+            return await newest_page(
+                self._collection,
+                selected,
+                "at",
+                lambda found: self._read(ProcessEvent, found),
+                after=after,
+                limit=limit,
+                since=since,
+                until=until,
+            )
 
     async def _listed(self, selected: Mapping[str, Any]) -> list[ProcessEvent]:
         with translated("listing processes"):

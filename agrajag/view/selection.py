@@ -4,6 +4,7 @@ The key tells scope and tool; and the text of a document that was written by us 
 DEGRADED, and that it has no cooldown. What that leaves is read.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -33,7 +34,8 @@ class Wanted:
     """Which documents belong to a list; None and an empty text stand for all of them.
 
     `tool_part` is a part of the tool's name, in any case. `statuses` are those that a document may show, before
-    anybody doubts it: whether it is believed is for whoever reads it to say.
+    anybody doubts it: whether it is believed is for whoever reads it to say. `seen` says of which scopes and ids the
+    list may be at all.
     """
 
     scope: Scope | None = None
@@ -41,18 +43,20 @@ class Wanted:
     tool_part: str = ""
     statuses: frozenset[Status] | None = None
     with_cooldowns: bool = False
+    seen: Callable[[Scope, str], bool] | None = None
 
     def may_be(self, key: str, value: bytes) -> bool:
         """Whether the document under this key may belong to the list, by its key and by what its text holds."""
         return self._fits_key(key) and self._fits_text(value)
 
     def _fits_key(self, key: str) -> bool:
-        if self.scope is None and self.scope_id is None and not self.tool_part:
+        if self.scope is None and self.scope_id is None and not self.tool_part and self.seen is None:
             return True
         _, scope, scope_id, tool_name = parts(key)
         return (
             (self.scope is None or scope == self.scope)
             and (self.scope_id is None or scope_id == self.scope_id)
+            and (self.seen is None or self.seen(Scope(scope), scope_id))
             and self.tool_part.casefold() in tool_name.casefold()
         )
 

@@ -148,7 +148,7 @@ def running_api(
                         topics,
                         store=StoreAccess(store_uri, database),
                         tokens=tokens,
-                        values=values or ApiValues(ending_seconds=1.0),
+                        values=values or ApiValues(ending_seconds=1.0, revision_wait_seconds=0.3),
                         defaults=Policy(),
                     )
                 ),

@@ -1,0 +1,17 @@
+"""One API for all tests of this package that need none of their own, with a worker, a sink and a store beside it."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from agrajag.embedded import EmbeddedKafka, EmbeddedStore
+from tests.api.running import RunningApi, running_api
+
+
+@pytest.fixture(scope="package")
+def api(kafka: EmbeddedKafka, store: EmbeddedStore) -> Iterator[RunningApi]:
+    """Tests share its topics, so each speaks of tools of its own."""
+    with running_api(
+        kafka.bootstrap_servers, store_uri=store.uri, with_worker=True, with_sink=True
+    ) as running:
+        yield running
