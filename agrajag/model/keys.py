@@ -79,6 +79,11 @@ def process_key(tenant_id: str, name: str, *told: str) -> str:
     return "|".join(map(_escaped, (tenant_id, name, *told)))
 
 
+def command_key(tenant_id: str, command_id: str) -> str:
+    """`tenant|command`: a command in the store; ids are a tenant's own."""
+    return f"{_escaped(tenant_id)}|{_escaped(command_id)}"
+
+
 def invocation_key(run_id: str, tool_call_id: str) -> str:
     """`run|call`: one tool call of an investigation in the store."""
     return f"{_escaped(run_id)}|{_escaped(tool_call_id)}"

@@ -9,10 +9,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from agrajag.core.times import appended_at
 from agrajag.documents.records import document_change
+from agrajag.errors import InputError
+from agrajag.model.answers import CommandResult, HealthCommand
 from agrajag.model.processes import ProcessEvent, SessionEvent
 from agrajag.store import (
     AuditCollection,
+    CommandCollection,
     DocumentCollection,
     GuardedCollection,
     HealthCollection,
@@ -21,10 +25,12 @@ from agrajag.store import (
     SessionCollection,
     Write,
 )
+from agrajag.store.commands import answered_write, asked_write
 from agrajag.store.documents import document_write
 from agrajag.store.health import health_write
 from agrajag.store.inbox import inbox_write
 from agrajag.store.processes import audit_write, process_write, session_write
+from agrajag.wire.codec import decode
 from agrajag.wire.health_records import health_change
 from agrajag.wire.inbox_records import inbox_change
 from agrajag.wire.origin import ReceivedRecord
@@ -79,10 +85,26 @@ def process_told(record: ReceivedRecord) -> tuple[Entry, ...]:
     return (audited,)
 
 
+def command_asked(record: ReceivedRecord) -> tuple[Entry, ...]:
+    """What a record of `health-commands` writes; nothing for one that cannot be read: its worker sets it aside."""
+    try:
+        command = decode(HealthCommand, record)
+    except InputError:
+        return ()
+    return (Entry(CommandCollection, asked_write(command, appended_at(record.timestamp))),)
+
+
+def command_answered(record: ReceivedRecord) -> tuple[Entry, ...]:
+    """What a record of `command-results` writes."""
+    return (Entry(CommandCollection, answered_write(decode(CommandResult, record))),)
+
+
 ROUTES: tuple[Route, ...] = (
     Route(Topic.HEALTH_CHANGED, health_changed),
     Route(Topic.DOCUMENTS, document_changed),
     Route(Topic.INBOX_ITEMS, inbox_changed),
     Route(Topic.PROCESS_EVENTS, process_told),
+    Route(Topic.HEALTH_COMMANDS, command_asked),
+    Route(Topic.COMMAND_RESULTS, command_answered),
 )
 """Every topic that is mirrored."""

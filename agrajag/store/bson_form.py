@@ -1,17 +1,18 @@
 """How a record stands in the store: the same fields and names, with BSON's own types.
 
 Times are UTC dates cut to milliseconds, which is BSON's precision; every whole number is an Int64, so that a
-counter has one type whatever its size; enums are their words. A field without a value is null.
+counter has one type whatever its size; enums are their words and spans ISO 8601. A field without a value is null.
 """
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from enum import Enum
 from typing import Any, TypeVar
 
 from bson import Int64
 from bson.codec_options import CodecOptions
 from pydantic import BaseModel, ValidationError
+from pydantic_core import to_jsonable_python
 
 from agrajag.core.times import milliseconds
 from agrajag.errors import InputError
@@ -53,6 +54,8 @@ def _value(value: Any) -> Any:
         return value
     if isinstance(value, datetime):
         return _date(value)
+    if isinstance(value, timedelta):
+        return to_jsonable_python(value)
     if isinstance(value, int):
         return Int64(value)
     if isinstance(value, dict):

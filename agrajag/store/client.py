@@ -13,6 +13,7 @@ from pymongo import AsyncMongoClient
 from pymongo.errors import PyMongoError
 
 from agrajag.errors import ConfigError, PermanentError
+from agrajag.store.commands import CommandCollection
 from agrajag.store.documents import DocumentCollection
 from agrajag.store.failures import translated
 from agrajag.store.guarded import GuardedCollection
@@ -43,6 +44,7 @@ class Store:
         self.sessions = SessionCollection(client[database])
         self.audit = AuditCollection(client[database])
         self.inbox = InboxCollection(client[database])
+        self.commands = CommandCollection(client[database])
         self.invocations = InvocationCollection(client[database])
 
     def collection(self, kind: type[Collection]) -> Collection:
@@ -53,7 +55,7 @@ class Store:
     def collections(self) -> Sequence[GuardedCollection]:
         """All of them."""
         services = (self.processes, self.sessions, self.audit)
-        return self.health, self.documents, *services, self.inbox, self.invocations
+        return self.health, self.documents, *services, self.inbox, self.commands, self.invocations
 
     @classmethod
     async def open(cls, uri: str, database: str) -> Self:

@@ -102,7 +102,7 @@ TOPICS: tuple[TopicSpec, ...] = (
     _input(Topic.TOOL_LINKS, "tenant|tool"),
     _input(Topic.HEALTH_COMMANDS, "tenant|tool"),
     _input(Topic.DIAGNOSIS_RESULTS, "tenant|tool"),
-    TopicSpec(Topic.COMMAND_RESULTS, "tenant|tool", _DAY, dead_letters=False),
+    TopicSpec(Topic.COMMAND_RESULTS, "tenant|tool", _DAY),
     TopicSpec(Topic.CHECK_RESULTS, "tenant|tool", _DAY, dead_letters=False),
     TopicSpec(Topic.DIAGNOSIS_JOBS, "tenant|project", _WEEK),
     TopicSpec(Topic.PROCESS_EVENTS, "tenant|project", _WEEK),
