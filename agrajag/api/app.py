@@ -3,14 +3,34 @@
 from fastapi import FastAPI
 
 from agrajag import __version__
-from agrajag.api import cooldown_list, in_force, past, reads
+from agrajag.api import (
+    audit,
+    commands,
+    cooldown_list,
+    document_writes,
+    explaining,
+    in_force,
+    past,
+    reads,
+    reports,
+)
 from agrajag.api.edge import Edge
 from agrajag.api.openapi import describe_problems, operation_id
 from agrajag.api.page import page_routes
 from agrajag.api.parts import Parts
 from agrajag.api.problems import tell_problems
 
-ROUTERS = (reads.router, cooldown_list.router, past.router, in_force.router)
+ROUTERS = (
+    reads.router,
+    cooldown_list.router,
+    past.router,
+    in_force.router,
+    commands.router,
+    reports.router,
+    document_writes.router,
+    explaining.router,
+    audit.router,
+)
 """Each module of routes."""
 
 

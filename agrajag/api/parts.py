@@ -8,13 +8,17 @@ from typing import Annotated
 from fastapi import Depends
 from starlette.requests import HTTPConnection
 
+from agrajag.api.commanding import Commanding
+from agrajag.api.rate_limit import RateLimit
 from agrajag.api.store_access import StoreAccess
 from agrajag.api.tokens import LiveTokens
 from agrajag.clock import Clock, utc_now
 from agrajag.core.policy import Policy
 from agrajag.documents.live import LiveDocuments
 from agrajag.view import HealthView
+from agrajag.wire.asking import Asker
 from agrajag.wire.clients import KafkaConnection
+from agrajag.wire.sending import Sender
 from agrajag.wire.topics import Topics
 
 
@@ -23,13 +27,15 @@ class ApiValues:
     """The numbers of the API.
 
     `revision_wait_seconds` bounds the wait for a `minRevision`, `command_wait_seconds` that for a command,
-    `request_seconds` the time in which a request must have arrived. `rechecks_per_minute` counts for each user.
+    `request_seconds` the time in which a request must have arrived. `rechecks_per_minute` counts for
+    each user and tool.
     """
 
     max_body_bytes: int = 4_000_000
     request_seconds: float = 20.0
     revision_wait_seconds: float = 2.0
     command_wait_seconds: float = 10.0
+    send_seconds: float = 5.0
     recheck_wait_seconds: float = 2.0
     rechecks_per_minute: int = 30
     connections: int = 2_000
@@ -39,7 +45,8 @@ class ApiValues:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """All belong to the event loop that serves. `ending` is set once the process is told to end: streams end then."""
+    """All belong to the event loop that serves. One document is written
+    at a time, under `documents_written`. `ending` is set once the process is told to end: streams end then."""
 
     connection: KafkaConnection
     topics: Topics
@@ -47,8 +54,13 @@ class Parts:
     documents: LiveDocuments
     store: StoreAccess
     tokens: LiveTokens
+    sender: Sender
+    asker: Asker
+    commanding: Commanding
+    rechecks: RateLimit
     values: ApiValues = ApiValues()
     clock: Clock = utc_now
+    documents_written: asyncio.Lock = field(default_factory=asyncio.Lock)
     ending: asyncio.Event = field(default_factory=asyncio.Event)
 
     def now(self) -> datetime:

@@ -8,7 +8,9 @@ from functools import partial
 from pathlib import Path
 
 from agrajag.api.app import create_app
+from agrajag.api.commanding import Commanding
 from agrajag.api.parts import ApiValues, Parts
+from agrajag.api.rate_limit import RateLimit
 from agrajag.api.serve import serve
 from agrajag.api.store_access import StoreAccess
 from agrajag.api.tokens import LiveTokens
@@ -18,9 +20,11 @@ from agrajag.errors import AgrajagError, TransientError
 from agrajag.monitor.members import MemberVitals, Progress
 from agrajag.monitor.pulse import Pulse
 from agrajag.view import HealthView
+from agrajag.wire.asking import Asker
 from agrajag.wire.clients import KafkaConnection
 from agrajag.wire.membership import refuse_wrong_setup
 from agrajag.wire.outage import Outage
+from agrajag.wire.sending import Sender
 from agrajag.wire.topics import Topic, Topics
 
 _USED = (
@@ -29,6 +33,7 @@ _USED = (
     Topic.SYSTEM_EVENTS,
     Topic.HEALTH_COMMANDS,
     Topic.COMMAND_RESULTS,
+    Topic.PROCESS_EVENTS,
     Topic.HEALTH_CHANGED,
     Topic.DOCUMENTS,
 )
@@ -46,6 +51,8 @@ def make_parts(
 ) -> Parts:
     """The parts, none of them begun."""
     documents = LiveDocuments(connection, topics, defaults, documents_dir)
+    sender = Sender(connection, topics, answer_seconds=values.send_seconds)
+    asker = Asker(connection, topics, sender, source="agrajag/api")
     return Parts(
         connection=connection,
         topics=topics,
@@ -53,6 +60,10 @@ def make_parts(
         documents=documents,
         store=store,
         tokens=tokens,
+        sender=sender,
+        asker=asker,
+        commanding=Commanding(asker, store),
+        rechecks=RateLimit(values.rechecks_per_minute),
         values=values,
     )
 
@@ -65,6 +76,8 @@ async def run_api(parts: Parts, there: socket.socket, pulse: Pulse) -> None:
     vitals = MemberVitals(parts.connection, parts.topics, pulse)
     async with AsyncExitStack() as ends:
         ends.push_async_callback(parts.store.close)
+        await ends.enter_async_context(parts.sender)
+        await ends.enter_async_context(parts.asker)
         watching = asyncio.create_task(vitals.watch())
         ends.callback(watching.cancel)
         topics_fit = partial(refuse_wrong_setup, parts.connection, parts.topics, (), _USED)

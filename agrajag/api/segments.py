@@ -15,6 +15,9 @@ from agrajag.model.wire_model import Id
 SEGMENT = "segment"
 """The convertor of path parameters that hold names: `{tool:segment}`."""
 
+NAMES = "names"
+"""The convertor of a last path parameter that may hold slashes: `{path:names}`."""
+
 _KEPT = "/:@!$&'()*+,;=-._~%"
 
 
@@ -30,7 +33,17 @@ class _Segment(Convertor[str]):
         return quote(value, safe="")
 
 
+class _Names(_Segment):
+    """Several segments: a name that holds slashes, whether they are sent as such or as `%2F`."""
+
+    regex: ClassVar[str] = ".+"
+
+    def to_string(self, value: str) -> str:
+        return quote(value)
+
+
 register_url_convertor(SEGMENT, _Segment())
+register_url_convertor(NAMES, _Names())
 
 TenantSegment = Annotated[Id, Path(alias="tenant", description="Whose tools.")]
 ToolSegment = Annotated[Id, Path(alias="tool", description="The tool; a slash in its name is sent as `%2F`.")]

@@ -81,8 +81,10 @@ def planned_push(
     return sorted(plan, key=lambda planned: str(planned.name))
 
 
-def outputs_of(topic: str, plan: Iterable[Planned], table: DocumentTable, now: datetime) -> list[Output]:
-    """The records of a push. Raises InputError for a document that no record can hold."""
+def outputs_of(
+    topic: str, plan: Iterable[Planned], table: DocumentTable, now: datetime, by: str | None = None
+) -> list[Output]:
+    """The records of a push by somebody. Raises InputError for a document that no record can hold."""
     now_ms = int(now.timestamp() * 1000)
     outputs = []
     for action, name, content in plan:
@@ -90,7 +92,7 @@ def outputs_of(topic: str, plan: Iterable[Planned], table: DocumentTable, now: d
         if content is None:
             outputs.append(removal_output(topic, name, revision))
         elif action is not Action.KEEP:
-            outputs.append(document_output(topic, a_document(name, content, revision, now)))
+            outputs.append(document_output(topic, a_document(name, content, revision, now, by)))
     return outputs
 
 

@@ -45,8 +45,13 @@ def name_of(document: Document) -> DocumentName:
     return DocumentName(document.tenant_id, document.project_id, document.path)
 
 
-def a_document(name: DocumentName, content: str, revision: int, at: datetime) -> Document:
-    """The document with this content as of `revision`. Raises InputError for one that no record can hold."""
+def a_document(
+    name: DocumentName, content: str, revision: int, at: datetime, by: str | None = None
+) -> Document:
+    """The document with this content as of `revision`, put there `by` somebody.
+
+    Raises InputError for one that no record can hold.
+    """
     document = Document(
         tenant_id=name.tenant_id,
         project_id=name.project_id,
@@ -54,6 +59,7 @@ def a_document(name: DocumentName, content: str, revision: int, at: datetime) ->
         content=content,
         content_hash=content_hash(content),
         revision=revision,
+        by=by,
         at=at,
     )
     size = len(document.to_json())

@@ -39,6 +39,10 @@ API_REFUSALS = Counter(
     ["type"],
     registry=REGISTRY,
 )
+# Commands that an Idempotency-Key has named before.
+API_REPEATS = Counter(
+    "agrajag_api_repeats", "Requests that were repeated under their Idempotency-Key.", registry=REGISTRY
+)
 # Tokens that the API knows.
 API_TOKENS = Gauge("agrajag_api_tokens", "Tokens in force.", registry=REGISTRY)
 # Changes of the file of tokens that were not taken in, since it was unusable.

@@ -58,9 +58,9 @@ def asked_write(command: HealthCommand, asked_at: datetime) -> Write:
 
 def answered_write(result: CommandResult) -> Write:
     """What was answered. Raises InputError as `to_bson`."""
-    document = to_bson(result)
+    told = to_bson(result)  # within a field, since it has a revision of its own
     key = command_key(result.tenant_id, result.command_id)
-    return Write(f"{key}|{_ANSWERED}", _SAYS[result.outcome], expiring(document, document["at"]))
+    return Write(f"{key}|{_ANSWERED}", _SAYS[result.outcome], expiring({"result": told}, told["at"]))
 
 
 class CommandCollection(GuardedCollection):
@@ -106,7 +106,7 @@ class CommandCollection(GuardedCollection):
         keys = [_answer_key(command) for command, _ in commands]
         with translated("reading the results of commands"):
             found = await self._collection.find({"_id": {"$in": keys}}).to_list()
-        results = {one["_id"]: self._read(CommandResult, one) for one in found}
+        results = {one["_id"]: self._read(CommandResult, one["result"]) for one in found}
         return [
             AuditedCommand(command, asked_at, results.get(_answer_key(command)))
             for command, asked_at in commands

@@ -37,6 +37,12 @@ class InboxCollection(GuardedCollection):
         IndexModel([("tenantId", ASCENDING), ("updatedAt", ASCENDING)]),
     )
 
+    async def find(self, tenant_id: str, item_id: str) -> InboxItem | None:
+        """The item of a tenant under its id, whatever its status; None if there is none."""
+        with translated("reading an inbox item"):
+            found = await self._collection.find_one({"_id": item_id, "tenantId": tenant_id})
+        return None if found is None else self._read(InboxItem, found)
+
     async def open_items(self, tenant_id: str, user_id: str) -> list[InboxItem]:
         """What is still open for a user, in the order in which it last changed."""
         selected = {

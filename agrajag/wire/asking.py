@@ -34,6 +34,10 @@ REMEMBERED = 10_000
 _TRY_AGAIN_SECONDS = 2.0
 
 
+class Unanswered(TransientError):
+    """The command stands in its topic, and no worker has answered it in time."""
+
+
 def command_output(topics: Topics, command: HealthCommand, source: str) -> Output:
     """The record of a command. `source` names the sender for CloudEvents."""
     return Output(
@@ -74,8 +78,8 @@ class Asker:
     async def ask(self, command: HealthCommand, wait_seconds: float) -> CommandResult:
         """The result of `command`: the one that its id has had, if that is remembered, else of one that is sent now.
 
-        Raises TransientError where Kafka is away, or no result comes within `wait_seconds` of sending; the command
-        stands in its topic then and will be carried out, and to ask again with its id does nothing twice.
+        Raises TransientError where Kafka is away, and Unanswered where no result comes within `wait_seconds` of
+        sending: it will be carried out then, and to ask again with its id does nothing twice.
         PermanentError where the topics do not exist.
         """
         if (known := self.result(command.tenant_id, command.command_id)) is not None:
@@ -86,7 +90,7 @@ class Asker:
             async with asyncio.timeout(wait_seconds):
                 return await self._results.wait((command.tenant_id, command.command_id))
         except TimeoutError:
-            raise TransientError(
+            raise Unanswered(
                 f"no worker has answered command {command.command_id} within {wait_seconds:g} s; it stands in "
                 f"{self._topics.name(Topic.HEALTH_COMMANDS)} and will be carried out"
             ) from None
