@@ -20,6 +20,7 @@ from agrajag.core.admission import (
     Refusal,
     admission,
     held_back,
+    is_long_quiet,
     lately_ended,
 )
 from agrajag.core.lookup import Caller
@@ -98,8 +99,10 @@ class Guard:
             return NOTHING_KNOWN
         now = self._clock()
         _, policy = self._effective(call.tenant_id, call.project_id)
+        if is_long_quiet(documents, now, policy):
+            return NOTHING_KNOWN
         admitted = admission(documents, caller, now, policy, own)
-        if own == _ANNOTATES_ONLY or not admitted.is_allowed:
+        if own.is_idle or not admitted.is_allowed:
             return admitted
         ended = lately_ended(documents, caller, now, policy, own)
         if not ended:

@@ -55,6 +55,11 @@ class GuardPolicy:
     refuse_degraded: bool = False
     refuse_cooling: bool = False
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether it refuses nothing at all."""
+        return not (self.refuse_down or self.refuse_degraded or self.refuse_cooling)
+
     def refuses(self, status: Status) -> bool:
         """Whether a tool of this status is not called."""
         return (status is Status.DOWN and self.refuse_down) or (
@@ -86,6 +91,19 @@ class Admission(NamedTuple):
 
 
 NOTHING_KNOWN = Admission()
+
+
+def is_long_quiet(documents: Iterable[ToolHealth], now: datetime, policy: Policy) -> bool:
+    """Whether none of these documents has anything to say for or against a call, nor had it lately: the usual case,
+    told before anything else is asked. Then `admission` knows nothing, and nothing has lately ended."""
+    since = now - policy.hits_memory
+    for document in documents:
+        if not document.is_undisputed:
+            return False
+        for entry in document.cooldowns:
+            if entry.next_spawn_allowed_at > since:
+                return False
+    return True
 
 
 def admission(
@@ -145,42 +163,45 @@ def lately_ended(
     what a person has spoken about, does not.
     """
     found: list[Ended] = []
+    since = now - policy.hits_memory
     for document in documents:
-        if document.active_override(now) is not None:
+        if not document.is_undisputed and document.active_override(now) is not None:
             break
         ends: dict[str | None, datetime] = {}
-        for user_id, at in _ends(document, caller, own):
-            if at <= now < at + policy.hits_memory:
-                ends[user_id] = max(at, ends.get(user_id, at))
+        for user_id, at in _ends(document, caller, own, since, now):
+            ends[user_id] = max(at, ends.get(user_id, at))
         if ends:
             key = health_key(document.tenant_id, document.scope, document.scope_id, document.tool_name)
             found += (Ended(key, user_id, at) for user_id, at in ends.items())
     return tuple(found)
 
 
-def _ends(document: ToolHealth, caller: Caller, own: GuardPolicy) -> Iterator[tuple[str | None, datetime]]:
-    """When what the document says would stop refusing the caller, and whose it is."""
-    verdict = document.verdict
-    recovery = verdict.expected_recovery_at
-    if recovery is not None and own.refuses(verdict.status) and verdict.classification in _REFUSING:
-        yield None, recovery
+def _ends(
+    document: ToolHealth, caller: Caller, own: GuardPolicy, since: datetime, now: datetime
+) -> Iterator[tuple[str | None, datetime]]:
+    """When, after `since`, what the document says has stopped refusing the caller, and whose it was."""
+    if not document.is_undisputed and (recovery := document.verdict.expected_recovery_at) is not None:
+        verdict = document.verdict
+        refused = own.refuses(verdict.status) and verdict.classification in _REFUSING
+        if refused and since < recovery <= now:
+            yield None, recovery
     if not own.refuse_cooling:
         return
     healed_at = document.last_success_at
     for entry in document.cooldowns:
-        if _refuses(entry, caller) and (healed_at is None or healed_at < entry.last_triggered_at):
+        is_healed = healed_at is not None and healed_at >= entry.last_triggered_at
+        if since < entry.next_spawn_allowed_at <= now and _refuses(entry, caller) and not is_healed:
             yield entry.user_id, entry.next_spawn_allowed_at
 
 
 def _pause(documents: Iterable[ToolHealth], caller: Caller, now: datetime) -> Cooldown | None:
     """Of the pauses that refuse the caller the one that lasts longest."""
-    lasting = (
-        entry
-        for document in documents
-        for entry in document.cooldowns
-        if is_active(entry, now) and _refuses(entry, caller)
-    )
-    return max(lasting, key=lambda entry: entry.next_spawn_allowed_at, default=None)
+    found: Cooldown | None = None
+    for document in documents:
+        for entry in document.cooldowns:
+            if is_active(entry, now) and _refuses(entry, caller):
+                found = max(found or entry, entry, key=lambda one: one.next_spawn_allowed_at)
+    return found
 
 
 def _refuses(entry: Cooldown, caller: Caller) -> bool:

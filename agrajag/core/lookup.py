@@ -59,6 +59,8 @@ def speaks_for(documents: Iterable[ToolHealth], now: datetime, policy: Policy) -
     recovery has passed, or that nothing has confirmed for a day, has no say.
     """
     for document in documents:
+        if document.is_undisputed:
+            continue
         if document.active_override(now) is not None:
             return document
         if believed_status(document, now, policy) is not Status.OK:

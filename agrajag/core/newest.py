@@ -3,7 +3,7 @@
 That something is gone is told with a revision too, and remembered: what is older and comes late does not bring it back.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Generic, NamedTuple, TypeVar
 
 K = TypeVar("K")
@@ -52,6 +52,15 @@ class Newest(Generic[K, V]):
     def told(self, key: K) -> tuple[int, V | None] | None:
         """The newest revision with what stands as of it, None for gone; None where nothing was told of the key."""
         return self._newest.get(key)
+
+    def told_of(self, keys: Iterable[K]) -> list[tuple[K, int, V]]:
+        """Those of these keys under which something stands, with revision and value, in the order given."""
+        newest = self._newest
+        return [
+            (key, told[0], told[1])
+            for key in keys
+            if (told := newest.get(key)) is not None and told[1] is not None
+        ]
 
     def revision(self, key: K) -> int | None:
         """The newest revision that was told, be it that the key is gone; None where nothing was."""

@@ -165,6 +165,11 @@ class ToolHealth(WireModel):
         override = self.override
         return override if override is not None and (override.until is None or now < override.until) else None
 
+    @property
+    def is_undisputed(self) -> bool:
+        """Whether nothing of the document has ever to say but that the tool is OK: the usual case, told at once."""
+        return self.override is None and self.verdict.status is Status.OK and self.link.down_since is None
+
     def status_at(self, now: datetime) -> Status:
         """The status at `now`: an unexpired override, else DOWN for a closed link, else the verdict's."""
         if (override := self.active_override(now)) is not None:

@@ -10,7 +10,7 @@ One thread takes changes in, any number may ask meanwhile.
 
 from bisect import bisect_left, bisect_right, insort
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from functools import lru_cache
 from threading import RLock
@@ -59,18 +59,18 @@ class HealthDocuments:
         """
         key, revision, value, is_read = record
         with self._changing:
-            self._forget_gone(now_seconds)
-            known = self._newest.revision(key)
-            if known is not None and revision <= known and not self._is_broken(key):
+            if self._gone:
+                self._forget_gone(now_seconds)
+            known = self._newest.told(key)
+            if known is not None and revision <= known[0] and not self._is_broken(key):
                 return False
             if (known is not None or read_first) and value is not None and not is_read:
                 self._read(key, revision, value)
             if value is None:
                 self._gone.append((now_seconds, key, revision))
-            was_there = self._newest.get(key) is not None
-            taken = self._newest.take(key, revision, value)
-            self._keep_sorted(key, was_there, value is not None)
-            return taken
+            if self._sorted is not None:
+                self._keep_sorted(self._sorted, key, self._newest.get(key) is not None, value is not None)
+            return self._newest.take(key, revision, value)
 
     def revision(self, key: str) -> int | None:
         """The newest revision that is known of a document, be it that it is gone; None where nothing is."""
@@ -78,15 +78,7 @@ class HealthDocuments:
 
     def at(self, key: str) -> ToolHealth | None:
         """The document under a `health_key`."""
-        told = self._newest.told(key)
-        if told is None or told[1] is None:
-            return None
-        revision, value = told[0], told[1]
-        try:
-            return self._read(key, revision, value)
-        except InputError as error:
-            self._set_aside(key, revision, error)
-            return None
+        return next(iter(self._at((key,))), None)
 
     def raw(self, key: str) -> bytes | None:
         """The document under a key as it came; perhaps it is none."""
@@ -98,7 +90,7 @@ class HealthDocuments:
 
     def of(self, caller: Caller, tool_name: str) -> list[ToolHealth]:
         """The documents that apply to the caller, narrowest first."""
-        return [document for key in caller.keys(tool_name) if (document := self.at(key)) is not None]
+        return self._at(caller.keys(tool_name))
 
     def nearest(self, caller: Caller, tool_name: str, now: datetime, policy: Policy) -> ToolHealth | None:
         """The document that speaks for the caller (`core.lookup.speaks_for`), else the narrowest that there is."""
@@ -136,6 +128,23 @@ class HealthDocuments:
             self._sorted = sorted(standing.key for standing in self._newest)
         return self._sorted
 
+    def _at(self, keys: Iterable[str]) -> list[ToolHealth]:
+        """The documents under these keys that are there, in their order."""
+        told = self._newest.told_of(keys)
+        if not told:
+            return []
+        try:
+            return [self._read(*one) for one in told]
+        except InputError:
+            return [document for one in told if (document := self._read_or_set_aside(*one)) is not None]
+
+    def _read_or_set_aside(self, key: str, revision: int, value: bytes) -> ToolHealth | None:
+        try:
+            return self._read(key, revision, value)
+        except InputError as error:
+            self._set_aside(key, revision, error)
+            return None
+
     def _is_broken(self, key: str) -> bool:
         """Whether what stands there is no document; then nothing stands there any more."""
         return self._newest.get(key) is not None and self.at(key) is None
@@ -144,17 +153,17 @@ class HealthDocuments:
         with self._changing:
             if self._newest.revision(key) == revision:
                 self._newest.strike(key, revision)
-                self._keep_sorted(key, was_there=True, is_there=False)
+                if self._sorted is not None:
+                    self._keep_sorted(self._sorted, key, was_there=True, is_there=False)
                 VIEW_SKIPPED.labels(error.reason).inc()
                 log.warning("health_record_skipped", key=key, revision=revision, reason=str(error))
 
-    def _keep_sorted(self, key: str, was_there: bool, is_there: bool) -> None:
-        if self._sorted is None or was_there == is_there:
-            return
-        if is_there:
-            insort(self._sorted, key)
-        else:
-            del self._sorted[bisect_left(self._sorted, key)]
+    @staticmethod
+    def _keep_sorted(keys: list[str], key: str, was_there: bool, is_there: bool) -> None:
+        if is_there and not was_there:
+            insort(keys, key)
+        elif was_there and not is_there:
+            del keys[bisect_left(keys, key)]
 
     def _forget_gone(self, now_seconds: float) -> None:
         while self._gone and now_seconds - self._gone[0][0] >= GONE_FOR_SECONDS:

@@ -37,6 +37,7 @@ log = structlog.get_logger(__name__)
 _TRY_AGAIN_SECONDS = 2.0
 _AT_ONCE = 200
 _EVERYTHING = Wanted()
+_DEFAULTS = Policy()
 
 
 class HealthView:
@@ -50,7 +51,7 @@ class HealthView:
         self,
         connection: KafkaConnection,
         topics: Topics,
-        policy_of: Callable[[str, str | None], Policy] = lambda _tenant, _project: Policy(),
+        policy_of: Callable[[str, str | None], Policy] = lambda _tenant, _project: _DEFAULTS,
         clock: Clock = utc_now,
         log_listener: LogListener | None = None,
     ) -> None:

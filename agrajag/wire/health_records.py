@@ -19,6 +19,7 @@ from agrajag.wire.reasons import DeadLetterReason
 from agrajag.wire.tombstones import tombstone_revision
 
 _OUR_BEGINNING = re.compile(rb'\{"revision":(0|[1-9][0-9]{0,15}),"tenantId":"')
+_KEY = re.compile(rb"[^|]+\|(SESSION|USER|PROJECT|TENANT|GLOBAL)\|[^|]*\|[^|]+")
 
 
 class HealthChange(NamedTuple):
@@ -59,7 +60,7 @@ def health_record(record: ReceivedRecord) -> HealthRecord:
     """
     value = record.value
     beginning = _OUR_BEGINNING.match(value) if value is not None and len(value) <= MAX_VALUE_BYTES else None
-    if beginning is not None and record.key is not None:
+    if beginning is not None and record.key is not None and _KEY.fullmatch(record.key):
         try:
             return HealthRecord(record.key.decode(), int(beginning[1]), value, is_read=False)
         except UnicodeDecodeError as error:

@@ -17,6 +17,7 @@ from agrajag.core.admission import (
     Refusal,
     admission,
     held_back,
+    is_long_quiet,
     lately_ended,
 )
 from agrajag.core.annotate import annotation
@@ -160,6 +161,15 @@ def test_what_has_ended_would_have_refused_before_and_refuses_no_more(
         ).with_changes(override=None, link=LinkFacet())
         before = asked([about], own, now=one.at - timedelta(seconds=1))
         assert not before.is_allowed
+
+
+@given(_CASCADES, _POLICIES)
+def test_of_what_is_long_quiet_nothing_is_known_and_nothing_has_to_be_tried(
+    documents: list[ToolHealth], own: GuardPolicy
+) -> None:
+    if is_long_quiet(documents, NOW, Policy()):
+        assert (asked(documents, own), ended(documents, own)) == (NOTHING_KNOWN, ())
+    assert is_long_quiet([a_health(cooldowns=(a_cooldown(),))], after(hours=2), Policy())
 
 
 def test_nothing_is_said_of_a_tool_of_which_nothing_is_known() -> None:

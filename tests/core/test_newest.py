@@ -37,6 +37,7 @@ def test_any_order_and_any_repeats_end_with_the_highest_revision_of_each_key(
     }
     assert set(newest) == standing
     assert len(newest) == len(standing)
+    assert newest.told_of("abc") == sorted(standing)
     assert {key: newest.revision(key) for key in "abc"} == {key: highest.get(key) for key in "abc"}
     assert {key: newest.get(key) for key in highest} == {
         key: value_of(key, revision) for key, revision in highest.items()

@@ -209,6 +209,12 @@ def test_a_document_in_any_other_form_of_json_is_read_when_it_comes() -> None:
         told(spaced, key_of(health_at(Scope.TENANT)))
 
 
+@pytest.mark.parametrize("key", ["acme|USER|alice", "acme|user|alice|search", "acme", "|USER|alice|search"])
+def test_under_what_is_no_key_of_a_document_there_never_is_one(key: str) -> None:
+    with pytest.raises(InputError):
+        told(health_at(Scope.USER).to_json(), key)
+
+
 _KEYS = st.lists(st.text("ab|%é", min_size=1, max_size=3), max_size=12, unique=True)
 
 
