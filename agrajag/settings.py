@@ -72,6 +72,10 @@ class Settings(BaseSettings):
         description="Where the embedded Kafka and document store keep their files; relative to the working directory.",
     )
 
+    tenant: str | None = Field(
+        None, description="The tenant that commands are about, where `--tenant` does not say."
+    )
+
     @classmethod
     def settings_customise_sources(
         cls,

@@ -13,13 +13,14 @@ from agrajag.bootstrap.asking import (
     past_processes,
     push_documents,
     read_documents,
-    send_command,
 )
+from agrajag.bootstrap.commanding import recheck, report_error, send_command, send_commands
 from agrajag.bootstrap.demo import demo_tools
 from agrajag.bootstrap.diagnosis import run_diagnosis
 from agrajag.bootstrap.evaluation import run_evaluation
 from agrajag.bootstrap.investigation import run_investigation
 from agrajag.bootstrap.local import data_directory, embedded_kafka, embedded_store, free_ports, start_role
+from agrajag.bootstrap.seeing import health_changes, health_documents, tailed
 from agrajag.bootstrap.sink import compare_store, run_sink
 from agrajag.bootstrap.topics import create_topics, refuse_unfit_topics
 from agrajag.bootstrap.worker import rebuild_tables, run_worker
@@ -34,6 +35,8 @@ __all__ = [
     "embedded_kafka",
     "embedded_store",
     "free_ports",
+    "health_changes",
+    "health_documents",
     "inbox_items",
     "new_token",
     "past_errors",
@@ -41,7 +44,9 @@ __all__ = [
     "push_documents",
     "read_documents",
     "rebuild_tables",
+    "recheck",
     "refuse_unfit_topics",
+    "report_error",
     "run_api",
     "run_diagnosis",
     "run_evaluation",
@@ -49,5 +54,7 @@ __all__ = [
     "run_sink",
     "run_worker",
     "send_command",
+    "send_commands",
     "start_role",
+    "tailed",
 ]

@@ -1,5 +1,4 @@
-"""What people ask of a running system, over its topics: documents, commands, processes, the inbox, past errors, dead
-letters."""
+"""What people ask of a running system, over its topics: documents, processes, the inbox, past errors, dead letters."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
 from contextlib import aclosing, asynccontextmanager
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     from agrajag.documents.live import Sources
     from agrajag.documents.pushing import Planned
     from agrajag.documents.records import DocumentTable
-    from agrajag.model.answers import CommandResult, HealthCommand, InboxItem
+    from agrajag.model.answers import InboxItem
     from agrajag.model.processes import ProcessRecord
     from agrajag.wire.past_errors import PastErrors, Scanned
 
@@ -43,15 +42,6 @@ async def documents_in_force(settings: Settings) -> "Sources":
     connection = settings.kafka.connection()
     await wait_for_broker(connection, 0)
     return await read_sources(connection, settings.topics.topics(), settings.documents.dir)
-
-
-async def send_command(settings: Settings, command: "HealthCommand", wait_seconds: float) -> "CommandResult":
-    """Send a command and wait for its result. Raises as `wire.asking.ask`."""
-    from agrajag.wire.asking import ask
-
-    connection, topics = settings.kafka.connection(), settings.topics.topics()
-    await wait_for_broker(connection, 0)
-    return await ask(connection, topics, command, source="agrajag/cli", wait_seconds=wait_seconds)
 
 
 def past_errors(settings: Settings, tell: Callable[["Scanned"], None]) -> "PastErrors":

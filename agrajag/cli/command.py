@@ -1,19 +1,12 @@
 """`agrajag command ...`: asks something of one health document, and tells how it ended."""
 
-import asyncio
-import getpass
-import json
-import uuid
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
-from agrajag.model.enums import Classification, CommandKind, CommandOutcome, Scope, Status
-
-if TYPE_CHECKING:
-    from agrajag.model.answers import HealthCommand
-
-FAILED = 1
+from agrajag.cli.commanding import By, CommandId, Wait, a_command, carry_out
+from agrajag.cli.options import AsJson
+from agrajag.model.enums import Classification, CommandKind, Scope, Status
 
 Text = str | None
 
@@ -52,13 +45,10 @@ def command(
     locale: Annotated[
         Text, typer.Option(metavar="de-CH", help="recheck: the language for what the user is told.")
     ] = None,
-    by: Annotated[Text, typer.Option(help="Who commands; by default the user of this shell.")] = None,
-    command_id: Annotated[
-        Text, typer.Option(help="Names the command: with the same id it is done once.")
-    ] = None,
-    wait: Annotated[
-        float, typer.Option(metavar="SECONDS", min=0.1, help="How long to wait for the result.")
-    ] = 30.0,
+    by: By = None,
+    command_id: CommandId = None,
+    wait: Wait = 30.0,
+    as_json: AsJson = False,
 ) -> None:
     """Ask something of the health document of one tool and scope, and wait for the result.
 
@@ -69,59 +59,24 @@ def command(
 
     Example: agrajag command override acme search --scope TENANT --status DOWN --reason "moving house" --duration PT2H
     """
-    from agrajag import bootstrap
-    from agrajag.cli.start import log_for_a_person
-    from agrajag.cli.telling import tell
-    from agrajag.settings import load_settings
-
-    log_for_a_person()
-    asked = _asked(
-        commandId=command_id or f"cli-{uuid.uuid4().hex}",
+    asked = a_command(
+        command_id=command_id,
         kind=kind,
-        tenantId=tenant,
-        projectId=project_id,
+        tenant_id=tenant,
+        project_id=project_id,
         scope=scope,
-        scopeId=scope_id or (tenant if scope is Scope.TENANT else ""),
-        toolName=tool,
-        by=by or _user_of_shell(),
+        scope_id=scope_id or (tenant if scope is Scope.TENANT else ""),
+        tool_name=tool,
+        by=by,
         reason=reason,
         classification=classification,
         status=status,
-        errorSignature=error_signature,
-        userId=user_id,
+        error_signature=error_signature,
+        user_id=user_id,
         duration=duration,
-        expectedRecoveryAt=expected_recovery_at,
+        expected_recovery_at=expected_recovery_at,
         until=until,
-        inboxItemId=inbox_item_id,
+        inbox_item_id=inbox_item_id,
         locale=locale,
     )
-    result = asyncio.run(bootstrap.send_command(load_settings(), asked, wait))
-    told = {"command": result.command_id, "revision": result.revision, "job": result.job_id}
-    typer.echo(" ".join([result.outcome, *(f"{name}={value}" for name, value in told.items() if value)]))
-    if result.reason:
-        tell(result.reason)
-    raise typer.Exit(FAILED if result.outcome is CommandOutcome.REFUSED else 0)
-
-
-def _user_of_shell() -> str:
-    from agrajag.errors import ConfigError
-
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):
-        raise ConfigError("by: this shell's user has no name; say who commands with --by") from None
-
-
-def _asked(**fields: Any) -> "HealthCommand":
-    """The command of these fields as they are written on the wire. Raises ConfigError, naming the options at fault."""
-    from pydantic import ValidationError
-
-    from agrajag.errors import ConfigError
-    from agrajag.model.answers import HealthCommand
-
-    given = {name: value for name, value in fields.items() if value is not None}
-    try:
-        return HealthCommand.from_json(json.dumps(given).encode())
-    except ValidationError as error:
-        problems = error.errors(include_url=False, include_input=False)
-        raise ConfigError(*(f"{problem['loc'][0]}: {problem['msg']}" for problem in problems)) from None
+    carry_out(asked, wait, as_json)

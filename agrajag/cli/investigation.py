@@ -12,7 +12,8 @@ from uuid import uuid4
 import orjson
 import typer
 
-from agrajag.cli.app import WRONG_SETUP, main
+from agrajag.cli.app import main
+from agrajag.cli.exits import Exit
 from agrajag.cli.interrupt import run_interruptibly
 from agrajag.cli.telling import tell
 from agrajag.errors import InputError
@@ -45,7 +46,7 @@ def investigate(
         ended = run_interruptibly(work, tell)
     except InputError as error:
         tell(str(error))
-        raise typer.Exit(WRONG_SETUP) from None
+        raise typer.Exit(Exit.WRONG_SETUP) from None
     if ended is None:
         raise typer.Exit(1)
     typer.echo(orjson.dumps(ended.shown, option=orjson.OPT_INDENT_2))

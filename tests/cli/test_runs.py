@@ -10,7 +10,7 @@ from aiokafka import AIOKafkaProducer
 from rich.console import Console
 
 from agrajag.bootstrap import create_topics
-from agrajag.cli.process_tables import as_data, in_full, overview
+from agrajag.cli.run_tables import as_data, in_full, overview
 from agrajag.core.stories import Story, stories
 from agrajag.embedded import EmbeddedKafka
 from agrajag.model.enums import Classification, CloseReason, InboxStatus, ProcessStatus, ToolCallStatus
@@ -71,7 +71,7 @@ def _printed(story: Story) -> str:
     return captured.get()
 
 
-def test_a_person_finds_a_process_in_the_list_and_sees_all_that_it_did(
+def test_a_person_finds_a_run_in_the_list_and_sees_all_that_it_did(
     kafka: EmbeddedKafka, topic_prefix: str, settings: dict[str, str]
 ) -> None:
     topics = Topics(topic_prefix, partitions=1)
@@ -82,21 +82,21 @@ def test_a_person_finds_a_process_in_the_list_and_sees_all_that_it_did(
     ]
     outputs = [process_output(topics, record, "agrajag/service") for record in (*_TOLD, *others)]
     _sent(kafka, [*outputs, outputs[0]._replace(value=b"{")])
-    listed = agrajag("processes", "list", "--tenant", "acme", "--project", "essays", **settings)
+    listed = agrajag("runs", "list", "--tenant", "acme", "--project", "essays", **settings)
     assert (listed.returncode, listed.stderr) == (0, "")
     (line,) = listed.stdout.splitlines()[1:]
     assert " ".join(line.split()) == (
         "2026-05-23 12:00:00Z acme essays agrajag proc-1 job-1 "
         "CLOSED STALE WORKING not applied: superseded 1.5 1 1,200"
     )
-    shown = agrajag("processes", "show", "job-1", "--json", **settings)
+    shown = agrajag("runs", "show", "job-1", "--json", **settings)
     assert (shown.returncode, shown.stderr) == (0, "")
     assert [json.loads(line) for line in shown.stdout.splitlines()] == [as_data(stories(_TOLD)[0])]
-    unknown = agrajag("processes", "show", "job-9", **settings)
+    unknown = agrajag("runs", "show", "job-9", **settings)
     assert (unknown.returncode, unknown.stderr) == (1, "agrajag: nothing is known of job-9\n")
 
 
-def test_a_process_in_full_is_its_steps_its_calls_and_what_it_used() -> None:
+def test_a_run_in_full_is_its_steps_its_calls_and_what_it_used() -> None:
     (story,) = stories(_TOLD)
     lines = [line.rstrip() for line in _printed(story).splitlines()]
     assert lines[:6] == [

@@ -1,4 +1,4 @@
-"""How a process is shown to a person, and given to a program. Texts that somebody sent are shown with what is invisible
+"""How a run is shown to a person, and given to a program. Texts that somebody sent are shown with what is invisible
 spelled out."""
 
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,4 @@
-"""`agrajag processes ...`: what service engines did: their processes, what these called and used."""
+"""`agrajag runs ...`: what service engines did: their runs, what these called and used."""
 
 import asyncio
 import json
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from agrajag.cli.options import AsJson
 from agrajag.cli.telling import tell
 from agrajag.clock import utc_now
 
@@ -19,11 +20,9 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="List and show what service engines did.", no_args_is_help=True)
 
-AsJson = Annotated[bool, typer.Option("--json", help="As JSON lines, for programs.")]
-
 
 @app.callback()
-def processes() -> None:
+def runs() -> None:
     """List and show what service engines did."""
 
 
@@ -34,11 +33,11 @@ def list_(
     hours: Annotated[float, typer.Option("--hours", min=0.01, max=168, help="How far back to look.")] = 24.0,
     as_json: AsJson = False,
 ) -> None:
-    """List the processes that did something lately, the one that began last at the end.
+    """List the runs that did something lately, the one that began last at the end.
 
-    Example: agrajag processes list --tenant acme --hours 2
+    Example: agrajag runs list --tenant acme --hours 2
     """
-    from agrajag.cli.process_tables import as_data, overview
+    from agrajag.cli.run_tables import as_data, overview
     from agrajag.cli.tables import result_console
     from agrajag.model.processes import ToolCallEvent
 
@@ -68,9 +67,9 @@ def show(
 
     Ends with 1 if there is none; the topic keeps a week.
 
-    Example: agrajag processes show job-7c1e
+    Example: agrajag runs show job-7c1e
     """
-    from agrajag.cli.process_tables import as_data, in_full
+    from agrajag.cli.run_tables import as_data, in_full
     from agrajag.cli.tables import result_console
     from agrajag.model.processes import SessionEvent
 
