@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import shlex
 import signal
 import uuid
 from collections.abc import Iterator
@@ -29,6 +30,9 @@ from tests.builders import a_cooldown, a_health, an_inbox_item
 from tests.cli.programs import agrajag, running
 
 NOW = datetime.now(UTC)
+README = Path(__file__).parents[2] / "README.md"
+ASKING = ("health", "recheck", "inbox", "runs", "tail")
+DECIDING = ("report", "clear", "override", "lift")
 TOOLS_THAT_ARE = {Status.OK: "well", Status.DEGRADED: "shaky", Status.DOWN: "broken"}
 
 
@@ -213,6 +217,19 @@ def test_an_inbox_item_is_dismissed_by_its_id_alone(surface: Surface) -> None:
     assert (done["outcome"], done["toolName"]) == ("NOTHING_MATCHED", item.tool_name)
     elsewhere = surface("inbox", "dismiss", "for-alice")
     assert (elsewhere.returncode, elsewhere.stderr) == (1, "agrajag: there is no item 'for-alice'\n")
+
+
+def test_what_the_readme_shows_at_a_terminal_can_be_typed_there(surface: Surface) -> None:
+    section = README.read_text("utf-8").partition("\n## At a terminal\n")[2].partition("\n```\n")[2]
+    lines = [shlex.split(line, comments=True) for line in section.partition("\n```\n")[0].splitlines()]
+    shown = {line[1]: line[1:] for line in lines if line[0] == "agrajag"}
+    assert set(shown) == {*ASKING, *DECIDING, "watch"}
+    shown["tail"] += ["--to-end"]
+    ended = {name: surface(*line) for name, line in shown.items() if name != "watch"}
+    assert {name: ended[name].returncode for name in DECIDING} == dict.fromkeys(DECIDING, 0)
+    assert all(ended[name].returncode in (0, 4, 5) for name in ASKING)
+    assert ended["report"].stdout.startswith("UNCLEAR ")
+    assert "mcp_search" in ended["tail"].stdout
 
 
 def test_changes_and_records_are_printed_as_they_come_until_ctrl_c(surface: Surface, tmp_path: Path) -> None:
