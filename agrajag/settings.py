@@ -73,7 +73,8 @@ class Settings(BaseSettings):
     )
 
     tenant: str | None = Field(
-        None, description="The tenant that commands are about, where `--tenant` does not say."
+        None,
+        description="Whose tools commands at a terminal are about where `--tenant` does not say; `tail` shows all.",
     )
 
     @classmethod

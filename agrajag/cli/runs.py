@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from agrajag.cli.options import AsJson
+from agrajag.cli.options import AsJson, settings_for_a_person
 from agrajag.cli.telling import tell
 from agrajag.clock import utc_now
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from agrajag.core.stories import Story
     from agrajag.model.processes import ProcessRecord
+    from agrajag.settings import Settings
 
 app = typer.Typer(help="List and show what service engines did.", no_args_is_help=True)
 
@@ -28,7 +29,9 @@ def runs() -> None:
 
 @app.command("list")
 def list_(
-    tenant: Annotated[str | None, typer.Option(metavar="TENANT", help="Of this tenant only.")] = None,
+    tenant: Annotated[
+        str | None, typer.Option(metavar="TENANT", help="Of this tenant only; by default AGRAJAG_TENANT.")
+    ] = None,
     project: Annotated[str | None, typer.Option(metavar="PROJECT", help="Of this project only.")] = None,
     hours: Annotated[float, typer.Option("--hours", min=0.01, max=168, help="How far back to look.")] = 24.0,
     as_json: AsJson = False,
@@ -41,14 +44,17 @@ def list_(
     from agrajag.cli.tables import result_console
     from agrajag.model.processes import ToolCallEvent
 
+    settings = settings_for_a_person()
+    named = tenant or settings.tenant
+
     def wanted(record: "ProcessRecord") -> bool:
         return (
             not isinstance(record, ToolCallEvent)
-            and tenant in (None, record.tenant_id)
+            and named in (None, record.tenant_id)
             and project in (None, record.project_id)
         )
 
-    found = asyncio.run(_stories(wanted, utc_now() - timedelta(hours=hours)))
+    found = asyncio.run(_stories(settings, wanted, utc_now() - timedelta(hours=hours)))
     if as_json:
         for story in found:
             typer.echo(json.dumps(as_data(story)))
@@ -76,7 +82,7 @@ def show(
     def wanted(record: "ProcessRecord") -> bool:
         return not isinstance(record, SessionEvent) and name in (record.process_id, record.job_id)
 
-    found = asyncio.run(_stories(wanted))
+    found = asyncio.run(_stories(settings_for_a_person(), wanted))
     if not found:
         tell(f"nothing is known of {name}")
         raise typer.Exit(1)
@@ -88,12 +94,11 @@ def show(
             console.print(*in_full(story), sep="\n")
 
 
-async def _stories(wanted: "Callable[[ProcessRecord], bool]", since: datetime | None = None) -> "list[Story]":
+async def _stories(
+    settings: "Settings", wanted: "Callable[[ProcessRecord], bool]", since: datetime | None = None
+) -> "list[Story]":
     from agrajag import bootstrap
-    from agrajag.cli.start import log_for_a_person
     from agrajag.core.stories import stories
-    from agrajag.settings import load_settings
 
-    log_for_a_person()
-    async with aclosing(bootstrap.past_processes(load_settings(), since)) as records:
+    async with aclosing(bootstrap.past_processes(settings, since)) as records:
         return stories([record async for record in records if wanted(record)])

@@ -82,7 +82,7 @@ def test_a_person_finds_a_run_in_the_list_and_sees_all_that_it_did(
     ]
     outputs = [process_output(topics, record, "agrajag/service") for record in (*_TOLD, *others)]
     _sent(kafka, [*outputs, outputs[0]._replace(value=b"{")])
-    listed = agrajag("runs", "list", "--tenant", "acme", "--project", "essays", **settings)
+    listed = agrajag("runs", "list", "--project", "essays", AGRAJAG_TENANT="acme", **settings)
     assert (listed.returncode, listed.stderr) == (0, "")
     (line,) = listed.stdout.splitlines()[1:]
     assert " ".join(line.split()) == (
