@@ -19,6 +19,11 @@ TOOL_FAILED = "ToolException"
 """What a failure is called that a tool only says: rules know that name."""
 
 _FIRST_ERROR = 400
+# What the MCP SDK says in words alone when its own connection failed, as the exceptions that rules know.
+_CONNECTION_FAULTS = {
+    ("-32001", "timed out"): "TimeoutError",
+    ("-32000", "connection closed"): "ConnectionResetError",
+}
 _NO_ANSWER = HttpAnswer()
 
 
@@ -93,7 +98,7 @@ def _of_exception(failure: BaseException, handled: BaseException | None) -> Fact
     message, message_is_cut = beginning(_told(causes[0]), MAX_MESSAGE)
     return Facts(
         _name(causes[0]),
-        tuple(map(_name, causes[1:])),
+        (*map(_name, causes[1:]), *_connection_fault(code, message)),
         message,
         answer.http_status,
         answer.headers,
@@ -152,6 +157,11 @@ def _protocol_error(error: BaseException) -> tuple[str, str] | None:
     return str(code), _json(
         {"error": {"code": code, "message": message, "data": getattr(data, "data", None)}}
     )
+
+
+def _connection_fault(code: str | None, message: str | None) -> Iterator[str]:
+    told = (message or "").lower()
+    return (name for (of, words), name in _CONNECTION_FAULTS.items() if of == code and told.endswith(words))
 
 
 def _is_mcp_result(value: object) -> bool:

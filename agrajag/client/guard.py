@@ -23,6 +23,7 @@ from agrajag.core.admission import (
     is_long_quiet,
     lately_ended,
 )
+from agrajag.core.annotate import annotation
 from agrajag.core.lookup import Caller
 from agrajag.core.match import RuleSet
 from agrajag.core.policy import Policy
@@ -67,6 +68,11 @@ class Guard:
         self._half_open = half_open or HalfOpen()
         self._clock = clock
 
+    @property
+    def own(self) -> GuardPolicy:
+        """What this caller does not want to call."""
+        return self._own
+
     def ask(self, call: Call, own: GuardPolicy | None = None) -> Admission:
         """Whether to make this call, in microseconds; `own` instead of the guard's own policy.
 
@@ -77,6 +83,14 @@ class Guard:
         if admitted.refusal is not None:
             _COUNT_REFUSED[admitted.refusal].inc()
         return admitted
+
+    def annotation(self, call: Call) -> str | None:
+        """What a model is told of the tool before it calls, whatever the policy; None where nothing is wrong."""
+        documents = self._health.documents_of(call.caller, call.tool_name)
+        if not documents:
+            return None
+        _, policy = self._effective(call.tenant_id, call.project_id)
+        return annotation(documents, self._clock(), policy)
 
     def ended(self, call: Call, *, worked: bool) -> None:
         """Says how a call that was allowed has ended, so that others need not wait for a try of it."""

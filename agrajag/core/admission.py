@@ -16,6 +16,7 @@ from agrajag.core.cooldown import covers, is_active
 from agrajag.core.lookup import Caller, speaks_for
 from agrajag.core.plain_words import plain_words_for
 from agrajag.core.policy import Policy
+from agrajag.model.answers import CheckResult
 from agrajag.model.enums import Classification, Status
 from agrajag.model.health import Cooldown, ToolHealth
 from agrajag.model.keys import health_key
@@ -134,6 +135,24 @@ def admission(
         plain_words_for(documents, caller, now, policy),
         pause.error_signature if pause is not None else None,
     )
+
+
+def admission_after(check: CheckResult, own: GuardPolicy, now: datetime) -> Admission | None:
+    """The refusal of the next such call that follows from what was just found about one; None where none does.
+
+    For the moment until the documents tell the same: a model may try again within milliseconds.
+    """
+    if check.classification not in _REFUSING:
+        return None
+    if own.refuses(check.status):
+        refusal, until = Refusal[check.status.name], check.expected_recovery_at or check.cooldown_until
+    elif own.refuse_cooling and check.cooldown_until is not None:
+        refusal, until = Refusal.COOLDOWN, check.cooldown_until
+    else:
+        return None
+    if until is not None and until <= now:
+        return None
+    return Admission(Decision.REFUSE, check.status, None, refusal, until, check.hint, check.error_signature)
 
 
 def held_back(admitted: Admission, until: datetime) -> Admission:
