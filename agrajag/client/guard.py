@@ -5,12 +5,12 @@ It reads memory and waits for nobody, on whatever thread it is asked.
 
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import timedelta
-from typing import Protocol
 
 from agrajag.client.call import Call
 from agrajag.client.half_open import HalfOpen
+from agrajag.client.successes import KnownHealth
 from agrajag.clock import Clock, utc_now
 from agrajag.core.admission import (
     NOTHING_KNOWN,
@@ -31,19 +31,10 @@ from agrajag.core.precheck import precheck
 from agrajag.metrics import GUARD_CALLS, GUARD_CHECKS, GUARD_REFUSALS
 from agrajag.model.answers import CheckResult
 from agrajag.model.events import ToolCallError
-from agrajag.model.health import ToolHealth
 
 _COUNT = {decision: GUARD_CALLS.labels(decision) for decision in Decision}
 _COUNT_REFUSED = {refusal: GUARD_REFUSALS.labels(refusal) for refusal in Refusal}
 _ANNOTATES_ONLY = GuardPolicy()
-
-
-class KnownHealth(Protocol):
-    """What is known of tools, in memory; `view.HealthView` is one that is."""
-
-    def documents_of(self, caller: Caller, tool_name: str) -> Sequence[ToolHealth]:
-        """The documents of the tool that apply to the caller, narrowest first."""
-        ...
 
 
 class Guard:

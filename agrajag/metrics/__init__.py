@@ -49,7 +49,14 @@ from agrajag.metrics.documents import (
     DOCUMENTS_SKIPPED,
     DocumentFault,
 )
-from agrajag.metrics.guard import GUARD_CALLS, GUARD_CHECKS, GUARD_REFUSALS, GUARD_TRIES, TryEnd
+from agrajag.metrics.guard import (
+    CLIENT_DEGRADED,
+    GUARD_CALLS,
+    GUARD_CHECKS,
+    GUARD_REFUSALS,
+    GUARD_TRIES,
+    TryEnd,
+)
 from agrajag.metrics.intake import (
     DEAD_LETTER_SHARE,
     DEAD_LETTERS,

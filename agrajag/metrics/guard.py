@@ -38,3 +38,9 @@ GUARD_CHECKS = Counter(
     ["outcome", "classification"],
     registry=REGISTRY,
 )
+# Clients that began although something could not be read in time: then everything is allowed.
+CLIENT_DEGRADED = Counter(
+    "agrajag_client_degraded",
+    "Beginnings of clients that went on before they knew anything of tools.",
+    registry=REGISTRY,
+)

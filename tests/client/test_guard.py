@@ -55,7 +55,10 @@ def test_what_is_allowed_annotated_and_refused_is_counted() -> None:
         assert guard.ask(CALL) == Admission()
         around.tools.send(**REFUSED)
         assert guard.ask(CALL).refusal is Refusal.DOWN
-        assert guard.ask(CALL, GuardPolicy()).decision is Decision.ALLOW_ANNOTATED
+        told = guard.ask(CALL, GuardPolicy())
+        assert told.decision is Decision.ALLOW_ANNOTATED
+        assert told.annotation == guard.annotation(CALL)
+        assert guard.annotation(Call("acme", "fetch")) is None
         assert (allowed(), annotated(), refused()) == (1, 1, 1)
 
 
