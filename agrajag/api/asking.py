@@ -2,22 +2,24 @@
 
 from typing import Annotated, Any
 
-from fastapi import Depends, Header, Query
+from fastapi import Depends, Header
+from pydantic import Field
+from pydantic.json_schema import SkipJsonSchema
 
-from agrajag.api.command_readings import Commanded, Place, health_at
+from agrajag.api.command_readings import Commanded, DocumentPlace, health_at
 from agrajag.api.commanding import command_id_of
-from agrajag.api.parts import Parts, PartsGiven
-from agrajag.api.permissions import Act, Principal
+from agrajag.api.parts import PartsGiven
+from agrajag.api.permissions import Act
 from agrajag.api.principal import LOCAL, TenantPrincipal, must_be_allowed
-from agrajag.api.scoped import Scoped, ScopedGiven
-from agrajag.api.segments import TenantSegment, ToolSegment
+from agrajag.api.scopes import Asked, Place, ScopeAsked, place_of
+from agrajag.api.segments import TenantSegment
 from agrajag.model.answers import HealthCommand
 from agrajag.model.enums import CommandKind, Scope
 from agrajag.model.reading import HealthReading
 from agrajag.model.wire_model import Id, Note
 
 IdempotencyKey = Annotated[
-    str | None,
+    str | SkipJsonSchema[None],
     Header(
         alias="Idempotency-Key",
         min_length=1,
@@ -26,100 +28,78 @@ IdempotencyKey = Annotated[
         description="Names the request: sent again with it, nothing is done twice and the first answer counts.",
     ),
 ]
-ReasonQuery = Annotated[Note | None, Query(description="Why; it is kept in the document and in the audit.")]
-ProjectQuery = Annotated[
-    Id | None, Query(alias="projectId", description="The project of a narrower scope, whose settings count.")
-]
+
+
+class WhyAsked(Asked):
+    """Why something is asked."""
+
+    reason: Note | SkipJsonSchema[None] = Field(
+        None, description="Why; it is kept in the document and in the audit."
+    )
+
+
+class ChangeAsked(ScopeAsked):
+    """Which document is to be changed."""
+
+    project_id: Id | SkipJsonSchema[None] = Field(
+        None, description="The project of a narrower scope, whose settings count."
+    )
 
 
 class Asking:
-    """A request about one document: who asks, through which parts, and about which document."""
+    """A request that asks something of a document: who asks, and through which parts."""
 
     def __init__(
         self,
         principal: TenantPrincipal,
         parts: PartsGiven,
         tenant: TenantSegment,
-        tool: ToolSegment,
-        scoped: ScopedGiven,
-        project_id: ProjectQuery = None,
         key: IdempotencyKey = None,
     ) -> None:
         self.principal = principal
         self.parts = parts
         self.tenant = tenant
-        self.tool = tool
-        self.scoped = scoped
-        self._project_id = project_id
         self._key = key
 
-    def must_be_allowed(self, act: Act) -> None:
-        """Raises a 403 where whoever asks may not do this to the document."""
-        must_be_allowed(self.principal, act, self.principal.whose(*self.scoped))
+    def place(self, act: Act, asked: ScopeAsked) -> Place:
+        """Which document it is. Raises a 403 where whoever asks may not do this to it, a 422 where there is none."""
+        place = place_of(self.principal, self.tenant, asked.scope, asked.scope_id)
+        must_be_allowed(self.principal, act, self.principal.whose(*place))
+        return place
 
-    @property
-    def probed_as(self) -> str | None:
+    def probed_as(self, place: Place) -> str | None:
         """Whose credentials a recheck may use: those of whoever asks, unless the document is another user's."""
-        if self.principal == LOCAL and self.scoped.scope is not Scope.USER:
-            return None
-        another = self.scoped.scope is Scope.USER and self.scoped.scope_id != self.principal.user
-        return None if another else self.principal.user
+        if place.scope is Scope.USER:
+            return place.scope_id if place.scope_id == self.principal.user else None
+        return None if self.principal == LOCAL else self.principal.user
 
-    async def command(self, kind: CommandKind, **fields: Any) -> Commanded:
-        """Ask it of the workers. Raises as `Commanding.ask`."""
-        command = a_command(
-            kind,
-            self.principal,
-            self.parts,
+    async def command(self, kind: CommandKind, tool: str, place: Place, **fields: Any) -> Commanded:
+        """Ask it of the workers, and wait until its effect can be read here. Raises as `Commanding.ask`."""
+        parts, project_id = self.parts, fields.pop("project_id", None)
+        command = HealthCommand(
+            command_id=command_id_of(self.tenant, self.principal.user, self._key),
+            kind=kind,
             tenant_id=self.tenant,
-            tool_name=self.tool,
-            scoped=self.scoped,
-            key=self._key,
-            project_id=None if self.scoped.scope is Scope.PROJECT else self._project_id,
+            project_id=None if place.scope is Scope.PROJECT else project_id,
+            scope=place.scope,
+            scope_id=place.scope_id,
+            tool_name=tool,
+            by=self.principal.user,
+            at=parts.now(),
             **fields,
         )
-        return await commanded(command, self.principal, self.parts, named=self._key is not None)
+        wait_seconds = parts.values.command_wait_seconds
+        result = await parts.commanding.ask(command, wait_seconds, named=self._key is not None)
+        health = await self.health_since(tool, place, result.revision or 0)
+        return Commanded(command=result, health=health)
 
-    async def health_since(self, revision: int) -> HealthReading | None:
-        """The document, as of this revision if that is shown within a little time."""
-        place = Place(self.tenant, *self.scoped, self.tool)
-        await self.parts.view.at_least(*place, revision, self.parts.values.revision_wait_seconds)
-        return health_at(place, self._project_id, self.principal, self.parts)
+    async def health_since(self, tool: str, place: Place, revision: int) -> HealthReading | None:
+        """The document, as of this revision if that is shown within a little time; 0 is any."""
+        where = DocumentPlace(self.tenant, *place, tool)
+        if revision:
+            await self.parts.view.at_least(*where, revision, self.parts.values.revision_wait_seconds)
+        return health_at(where, self.principal, self.parts)
 
 
 AskingGiven = Annotated[Asking, Depends()]
 """The request, as a parameter of a route."""
-
-
-def a_command(
-    kind: CommandKind,
-    principal: Principal,
-    parts: Parts,
-    *,
-    tenant_id: str,
-    tool_name: str,
-    scoped: Scoped,
-    key: str | None,
-    **fields: Any,
-) -> HealthCommand:
-    """What a principal asks of a document now."""
-    return HealthCommand(
-        command_id=command_id_of(tenant_id, principal.user, key),
-        kind=kind,
-        tenant_id=tenant_id,
-        scope=scoped.scope,
-        scope_id=scoped.scope_id,
-        tool_name=tool_name,
-        by=principal.user,
-        at=parts.now(),
-        **fields,
-    )
-
-
-async def commanded(command: HealthCommand, principal: Principal, parts: Parts, *, named: bool) -> Commanded:
-    """The result of a command, once its effect can be read here. Raises as `Commanding.ask`."""
-    result = await parts.commanding.ask(command, parts.values.command_wait_seconds, named=named)
-    place = Place(command.tenant_id, command.scope, command.scope_id, command.tool_name)
-    if result.revision is not None:
-        await parts.view.at_least(*place, result.revision, parts.values.revision_wait_seconds)
-    return Commanded(command=result, health=health_at(place, command.project_id, principal, parts))

@@ -4,8 +4,8 @@ from datetime import datetime
 from typing import NamedTuple
 
 from agrajag.api.parts import Parts
-from agrajag.api.permissions import Principal, may_see, shown_to
-from agrajag.core.reading import reading
+from agrajag.api.permissions import Principal, may_see
+from agrajag.api.showing import shown
 from agrajag.model.answers import CommandResult, HealthCommand
 from agrajag.model.enums import Classification, CloseReason, Scope
 from agrajag.model.processes import ProcessEvent, Reason
@@ -13,7 +13,7 @@ from agrajag.model.reading import HealthReading
 from agrajag.model.wire_model import Note, Time, WireModel
 
 
-class Place(NamedTuple):
+class DocumentPlace(NamedTuple):
     """Where a health document stands."""
 
     tenant_id: str
@@ -73,15 +73,12 @@ def job_end(end: ProcessEvent | None, principal: Principal) -> JobEnd | None:
     )
 
 
-def health_at(
-    place: Place, project_id: str | None, principal: Principal, parts: Parts
-) -> HealthReading | None:
+def health_at(place: DocumentPlace, principal: Principal, parts: Parts) -> HealthReading | None:
     """The document there as the principal may see it now; None where there is none for them."""
     document = parts.view.find(*place)
     if document is None or not may_see(principal, document):
         return None
-    project = place.scope_id if place.scope is Scope.PROJECT else project_id
-    return reading(shown_to(principal, document), parts.now(), parts.policy(place.tenant_id, project))
+    return shown(parts, principal, document)
 
 
 def command_reading(

@@ -5,42 +5,29 @@ from http import HTTPStatus
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request, Response
-from pydantic import StringConstraints
+from pydantic import Field, StringConstraints
+from pydantic.json_schema import SkipJsonSchema
 
-from agrajag.api.asking import (
-    AskingGiven,
-    IdempotencyKey,
-    ReasonQuery,
-    a_command,
-    commanded,
-)
+from agrajag.api.asking import AskingGiven, ChangeAsked, WhyAsked
 from agrajag.api.bodies import Body, body_docs, read_body, schema_of
 from agrajag.api.command_readings import Commanded, job_end
 from agrajag.api.commanding import command_location
-from agrajag.api.parts import PartsGiven
 from agrajag.api.permissions import Act, refusal
-from agrajag.api.principal import TenantPrincipal
-from agrajag.api.problems import FieldProblem, Problem, ProblemType, Refused, not_found, problem_responses
-from agrajag.api.scoped import Scoped
-from agrajag.api.segments import TenantSegment
+from agrajag.api.problems import FieldProblem, ProblemType, Refused, not_found, problem_responses
+from agrajag.api.scopes import Place
+from agrajag.api.segments import SEGMENT, ToolSegment
 from agrajag.api.store_access import store_needed
 from agrajag.model.enums import CommandKind, Scope, Status
 from agrajag.model.events import Locale
 from agrajag.model.wire_model import MAX_NOTE, Duration, Id, Signature, Time
 
-router = APIRouter(prefix="/brain/{tenant:segment}", tags=["commands"], responses={"4XX": {"model": Problem}})
+router = APIRouter(prefix="/brain", tags=["commands"])
 
-_TOOL = "/tools/{tool:segment}"
+_TENANT = f"/{{tenant:{SEGMENT}}}"
+_TOOL = f"{_TENANT}/tools/{{tool:{SEGMENT}}}"
 _PROBLEMS = problem_responses(ProblemType.REFUSED, ProblemType.UNAVAILABLE)
 
-SignatureQuery = Annotated[
-    Signature | None, Query(alias="errorSignature", description="The cooldowns of this signature only.")
-]
-UserQuery = Annotated[Id | None, Query(alias="userId", description="The cooldowns of this user only.")]
-LocaleQuery = Annotated[
-    Locale | None, Query(description="The language of what a diagnosis tells the user, such as `de-CH`.")
-]
-ItemSegment = Annotated[Id, Path(alias="itemId", description="The message.")]
+MessageSegment = Annotated[Id, Path(alias="itemId", description="The message.")]
 
 
 class OverrideAsked(Body):
@@ -52,41 +39,71 @@ class OverrideAsked(Body):
     duration: Duration | None = None
 
 
+class LiftAsked(ChangeAsked, WhyAsked):
+    """Which document's override is lifted, and why."""
+
+
+class ClearAsked(ChangeAsked, WhyAsked):
+    """Which cooldowns end, and why."""
+
+    error_signature: Signature | SkipJsonSchema[None] = Field(
+        None, description="Those of this signature only."
+    )
+    user_id: Id | SkipJsonSchema[None] = Field(None, description="Those of this user only.")
+
+
+class RecheckAsked(ChangeAsked, WhyAsked):
+    """What is rechecked, and why."""
+
+    locale: Locale | SkipJsonSchema[None] = Field(
+        None, description="The language of what a diagnosis tells the user, such as `de-CH`."
+    )
+
+
 @router.put(
     f"{_TOOL}/override",
     response_model=Commanded,
     responses=_PROBLEMS,
     openapi_extra=body_docs(schema_of(OverrideAsked)),
 )
-async def override(asking: AskingGiven, request: Request) -> Commanded:
+async def override_status(
+    asking: AskingGiven, tool: ToolSegment, asked: Annotated[ChangeAsked, Query()], request: Request
+) -> Commanded:
     """Sets the status by hand."""
-    asking.must_be_allowed(Act.OVERRIDE)
+    place = asking.place(Act.OVERRIDE, asked)
     said = await read_body(request, OverrideAsked)
     if said.until is not None and said.duration is not None:
         problem = FieldProblem(field="body.until", reason="either until or duration")
         raise Refused(ProblemType.INVALID, "either until or duration", errors=[problem])
     fields = {name: getattr(said, name) for name in OverrideAsked.model_fields}
-    return await asking.command(CommandKind.OVERRIDE, **fields)
+    return await asking.command(CommandKind.OVERRIDE, tool, place, project_id=asked.project_id, **fields)
 
 
 @router.delete(f"{_TOOL}/override", response_model=Commanded, responses=_PROBLEMS)
-async def lift_override(asking: AskingGiven, reason: ReasonQuery = None) -> Commanded:
+async def lift_override(
+    asking: AskingGiven, tool: ToolSegment, asked: Annotated[LiftAsked, Query()]
+) -> Commanded:
     """Takes back a status that was set by hand; evidence counts again."""
-    asking.must_be_allowed(Act.OVERRIDE)
-    return await asking.command(CommandKind.LIFT_OVERRIDE, reason=reason)
+    place = asking.place(Act.OVERRIDE, asked)
+    return await asking.command(
+        CommandKind.LIFT_OVERRIDE, tool, place, project_id=asked.project_id, reason=asked.reason
+    )
 
 
 @router.delete(f"{_TOOL}/cooldowns", response_model=Commanded, responses=_PROBLEMS)
 async def clear_cooldowns(
-    asking: AskingGiven,
-    error_signature: SignatureQuery = None,
-    user_id: UserQuery = None,
-    reason: ReasonQuery = None,
+    asking: AskingGiven, tool: ToolSegment, asked: Annotated[ClearAsked, Query()]
 ) -> Commanded:
     """Ends the cooldowns that fit, so that the next call is tried at once."""
-    asking.must_be_allowed(Act.CLEAR_COOLDOWN)
+    place = asking.place(Act.CLEAR_COOLDOWN, asked)
     return await asking.command(
-        CommandKind.CLEAR_COOLDOWN, error_signature=error_signature, user_id=user_id, reason=reason
+        CommandKind.CLEAR_COOLDOWN,
+        tool,
+        place,
+        project_id=asked.project_id,
+        error_signature=asked.error_signature,
+        user_id=asked.user_id,
+        reason=asked.reason,
     )
 
 
@@ -94,7 +111,7 @@ async def clear_cooldowns(
     f"{_TOOL}/recheck",
     response_model=Commanded,
     responses={
-        HTTPStatus.ACCEPTED: {
+        HTTPStatus.ACCEPTED.value: {
             "model": Commanded,
             "description": "The diagnosis goes on; what becomes of it is told at Location.",
             "headers": {"Location": {"schema": {"type": "string"}}},
@@ -104,16 +121,24 @@ async def clear_cooldowns(
     },
 )
 async def recheck(
-    asking: AskingGiven, response: Response, reason: ReasonQuery = None, locale: LocaleQuery = None
+    asking: AskingGiven, tool: ToolSegment, asked: Annotated[RecheckAsked, Query()], response: Response
 ) -> Commanded:
     """Has the tool diagnosed now, and waits a little for what is found (spec agrajag §11).
 
     It is probed as whoever asks; another user's document by admins only, and then as the system.
     """
-    asking.must_be_allowed(Act.RECHECK)
+    place = asking.place(Act.RECHECK, asked)
     principal, parts, tenant = asking.principal, asking.parts, asking.tenant
-    _refuse_too_many(parts.rechecks.wait_seconds(tenant, principal.user, asking.tool))
-    done = await asking.command(CommandKind.RECHECK, user_id=asking.probed_as, reason=reason, locale=locale)
+    _refuse_too_many(parts.rechecks.wait_seconds(tenant, principal.user, tool))
+    done = await asking.command(
+        CommandKind.RECHECK,
+        tool,
+        place,
+        project_id=asked.project_id,
+        user_id=asking.probed_as(place),
+        reason=asked.reason,
+        locale=asked.locale,
+    )
     result = done.command
     if result.job_id is None:
         return done
@@ -123,37 +148,28 @@ async def recheck(
         response.headers["Location"] = command_location(tenant, result.command_id)
         return done
     # What ends a job changes the document after its beginning, unless nothing of it could be applied.
-    written = result.revision if result.revision is None or not end.applied else result.revision + 1
-    health = await asking.health_since(written or 0)
+    written = result.revision + 1 if result.revision is not None and end.applied else 0
+    health = await asking.health_since(tool, place, written)
     return done.with_changes(end=job_end(end, principal), health=health)
 
 
-@router.post("/inbox/{itemId:segment}/dismiss", response_model=Commanded, responses=_PROBLEMS)
-async def dismiss(
-    principal: TenantPrincipal,
-    parts: PartsGiven,
-    tenant: TenantSegment,
-    item_id: ItemSegment,
-    reason: ReasonQuery = None,
-    key: IdempotencyKey = None,
+@router.post(f"{_TENANT}/inbox/{{itemId:{SEGMENT}}}/dismiss", response_model=Commanded, responses=_PROBLEMS)
+async def dismiss_message(
+    asking: AskingGiven, item_id: MessageSegment, asked: Annotated[WhyAsked, Query()]
 ) -> Commanded:
     """Takes a message out of its user's inbox; dismissed again, nothing matches."""
+    principal = asking.principal
     with store_needed():
-        item = await (await parts.store.opened()).inbox.find(tenant, item_id)
+        item = await (await asking.parts.store.opened()).inbox.find(asking.tenant, item_id)
     if item is None or refusal(principal, Act.DISMISS_INBOX, principal.whose_user(item.assigned_to_user_id)):
         raise not_found("message")  # whose it is, is told to nobody else
-    command = a_command(
+    return await asking.command(
         CommandKind.DISMISS_INBOX,
-        principal,
-        parts,
-        tenant_id=tenant,
-        tool_name=item.tool_name,
-        scoped=Scoped(Scope.USER, item.assigned_to_user_id),
-        key=key,
-        reason=reason,
+        item.tool_name,
+        Place(Scope.USER, item.assigned_to_user_id),
+        reason=asked.reason,
         inbox_item_id=item_id,
     )
-    return await commanded(command, principal, parts, named=key is not None)
 
 
 def _refuse_too_many(wait_seconds: float) -> None:

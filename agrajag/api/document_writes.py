@@ -11,6 +11,8 @@ from typing import Annotated
 
 import structlog
 from fastapi import APIRouter, Path, Query, Request
+from pydantic import Field
+from pydantic.json_schema import SkipJsonSchema
 
 from agrajag.api.bodies import body_docs
 from agrajag.api.parts import Parts, PartsGiven
@@ -19,13 +21,13 @@ from agrajag.api.principal import TenantPrincipal, must_be_allowed
 from agrajag.api.problems import (
     FieldProblem,
     Missing,
-    Problem,
     ProblemType,
     Refused,
     needing,
     problem_responses,
 )
-from agrajag.api.segments import NAMES, TenantSegment
+from agrajag.api.scopes import Asked
+from agrajag.api.segments import NAMES, SEGMENT, TenantSegment
 from agrajag.core.rules import Problem as Fault
 from agrajag.documents.cascade import DocumentName
 from agrajag.documents.directory import ROOT_FOLDER
@@ -37,9 +39,7 @@ from agrajag.model.answers import MAX_CONTENT, DocumentPath
 from agrajag.model.wire_model import Id, WireModel
 from agrajag.wire.topics import Topic
 
-router = APIRouter(
-    prefix="/brain/{tenant:segment}/documents", tags=["documents"], responses={"4XX": {"model": Problem}}
-)
+router = APIRouter(prefix=f"/brain/{{tenant:{SEGMENT}}}/documents", tags=["documents"])
 log = structlog.get_logger(__name__)
 
 _PROBLEMS = problem_responses(ProblemType.REFUSED, ProblemType.UNAVAILABLE)
@@ -50,9 +50,14 @@ YAML = "application/yaml"
 PathSegments = Annotated[
     DocumentPath, Path(alias="path", description="Such as `_vance/agrajag/error-patterns.yaml`.")
 ]
-ProjectQuery = Annotated[
-    Id | None, Query(alias="projectId", description="Of this project; without one, of the whole tenant.")
-]
+
+
+class DocumentAsked(Asked):
+    """Whose document."""
+
+    project_id: Id | SkipJsonSchema[None] = Field(
+        None, description="Of this project; by default, of the whole tenant."
+    )
 
 
 class DocumentWritten(WireModel):
@@ -71,38 +76,38 @@ class DocumentWritten(WireModel):
     responses=_PROBLEMS,
     openapi_extra=body_docs({"type": "string", "maxLength": MAX_CONTENT}, YAML),
 )
-async def put(
+async def put_document(
     principal: TenantPrincipal,
     parts: PartsGiven,
     tenant: TenantSegment,
     path: PathSegments,
+    asked: Annotated[DocumentAsked, Query()],
     request: Request,
-    project_id: ProjectQuery = None,
 ) -> DocumentWritten:
     """Puts a document in place: its text is the body. Running roles follow within seconds."""
     must_be_allowed(principal, Act.WRITE_DOCUMENTS)
-    name = _name(tenant, project_id, path)
+    name = _name(tenant, asked.project_id, path)
     content = _text(await request.body())
     faults = await asyncio.to_thread(faults_of, {name: content})
     if faults.problems:
         raise _refused(faults)
     action = await _written(parts, name, content, principal.user)
     warnings = tuple(str(warning) for warning in faults.warnings[:_MAX_FAULTS])
-    return DocumentWritten(path=path, project_id=project_id, action=action, warnings=warnings)
+    return DocumentWritten(path=path, project_id=asked.project_id, action=action, warnings=warnings)
 
 
 @router.delete(f"/{{path:{NAMES}}}", response_model=DocumentWritten, responses=_PROBLEMS)
-async def remove(
+async def remove_document(
     principal: TenantPrincipal,
     parts: PartsGiven,
     tenant: TenantSegment,
     path: PathSegments,
-    project_id: ProjectQuery = None,
+    asked: Annotated[DocumentAsked, Query()],
 ) -> DocumentWritten:
     """Removes a document, so that a wider one speaks again; where there is none, nothing is done."""
     must_be_allowed(principal, Act.WRITE_DOCUMENTS)
-    action = await _written(parts, _name(tenant, project_id, path), None, principal.user)
-    return DocumentWritten(path=path, project_id=project_id, action=action)
+    action = await _written(parts, _name(tenant, asked.project_id, path), None, principal.user)
+    return DocumentWritten(path=path, project_id=asked.project_id, action=action)
 
 
 async def _written(parts: Parts, name: DocumentName, content: str | None, by: str) -> Action:

@@ -6,14 +6,16 @@ from datetime import datetime, timedelta
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
+from pydantic import Field
 
 from agrajag.api.bodies import body_docs
 from agrajag.api.parts import Parts, PartsGiven
 from agrajag.api.permissions import Act, Principal
 from agrajag.api.principal import TenantPrincipal, must_be_allowed
-from agrajag.api.problems import Problem
+from agrajag.api.problems import problem_responses
 from agrajag.api.reported import one_report_schema, read_report
-from agrajag.api.segments import TenantSegment
+from agrajag.api.scopes import Asked
+from agrajag.api.segments import SEGMENT, TenantSegment
 from agrajag.core.explain import Considered, Explanation, explain, nothing_stands
 from agrajag.core.lookup import Caller
 from agrajag.core.times import EPOCH
@@ -25,11 +27,13 @@ from agrajag.model.health import HealthEntry
 from agrajag.model.keys import health_key
 from agrajag.model.wire_model import Duration, Signature, Time, WireModel
 
-router = APIRouter(
-    prefix="/brain/{tenant:segment}/rules", tags=["rules"], responses={"4XX": {"model": Problem}}
-)
+router = APIRouter(prefix=f"/brain/{{tenant:{SEGMENT}}}/rules", tags=["documents"])
 
-StandingQuery = Annotated[bool, Query(description="Over the health documents that stand now, not over none.")]
+
+class ExplanationAsked(Asked):
+    """Over which documents."""
+
+    standing: bool = Field(False, description="Over the health documents that stand now, not over none.")
 
 
 class SelectorTold(WireModel):
@@ -71,19 +75,24 @@ class Explained(WireModel):
     """The same with the shadow rules in force; missing where they would change nothing."""
 
 
-@router.post("/explain", response_model=Explained, openapi_extra=body_docs(one_report_schema(ToolCallError)))
+@router.post(
+    "/explain",
+    response_model=Explained,
+    responses=problem_responses(),
+    openapi_extra=body_docs(one_report_schema(ToolCallError)),
+)
 async def explain_error(
     principal: TenantPrincipal,
     parts: PartsGiven,
     tenant: TenantSegment,
+    asked: Annotated[ExplanationAsked, Query()],
     request: Request,
-    standing: StandingQuery = False,
 ) -> Explained:
     """Explains an error as if it came now: which rule decides and why, and what would begin."""
     must_be_allowed(principal, Act.READ_RULES)
     body = await request.body()
     event = await asyncio.to_thread(read_report, body, ToolCallError, tenant)
-    read = _standing(event, principal, parts) if standing else nothing_stands
+    read = _standing(event, principal, parts) if asked.standing else nothing_stands
     now = parts.now()
     rules, policy = parts.documents.effective(tenant, event.project_id)
     told = await asyncio.to_thread(explain, _arrival(event, now), rules, policy, now, read)

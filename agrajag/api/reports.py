@@ -11,16 +11,14 @@ from agrajag.api.commanding import command_id_of
 from agrajag.api.parts import Parts, PartsGiven
 from agrajag.api.permissions import Act, Principal
 from agrajag.api.principal import TenantPrincipal, must_be_allowed
-from agrajag.api.problems import Missing, Problem, ProblemType, needing, problem_responses
+from agrajag.api.problems import Missing, ProblemType, needing, problem_responses
 from agrajag.api.reported import read_reports, reports_schema
-from agrajag.api.segments import TenantSegment
+from agrajag.api.segments import SEGMENT, TenantSegment
 from agrajag.model.events import SystemEvent, ToolCallError, ToolCallSucceeded
 from agrajag.model.wire_model import Id, WireModel
 from agrajag.wire.reports import Report, report_output
 
-router = APIRouter(
-    prefix="/brain/{tenant:segment}/reports", tags=["reports"], responses={"4XX": {"model": Problem}}
-)
+router = APIRouter(prefix=f"/brain/{{tenant:{SEGMENT}}}/reports", tags=["reports"])
 
 SOURCE = "agrajag/api"
 _PROBLEMS = problem_responses(ProblemType.UNAVAILABLE)
@@ -40,7 +38,7 @@ class Reported(WireModel):
     responses=_PROBLEMS,
     openapi_extra=body_docs(reports_schema(ToolCallError)),
 )
-async def errors(
+async def report_errors(
     principal: TenantPrincipal,
     parts: PartsGiven,
     tenant: TenantSegment,
@@ -58,7 +56,7 @@ async def errors(
     responses=_PROBLEMS,
     openapi_extra=body_docs(reports_schema(ToolCallSucceeded)),
 )
-async def successes(
+async def report_successes(
     principal: TenantPrincipal,
     parts: PartsGiven,
     tenant: TenantSegment,
@@ -76,7 +74,7 @@ async def successes(
     responses=_PROBLEMS,
     openapi_extra=body_docs(reports_schema(SystemEvent)),
 )
-async def links(
+async def report_links(
     principal: TenantPrincipal,
     parts: PartsGiven,
     tenant: TenantSegment,

@@ -9,7 +9,7 @@ import httpx
 import pytest
 from aiokafka import AIOKafkaConsumer
 
-from agrajag.api.parts import ApiValues, Parts
+from agrajag.api.parts import Parts
 from agrajag.api.permissions import Role
 from agrajag.api.running import make_parts
 from agrajag.api.store_access import StoreAccess
@@ -29,15 +29,6 @@ from tests.builders import a_result, an_error, evidence
 from tests.kafka_reading import read_all
 from tests.waiting import eventually_blocking
 from tests.wire.records import counting
-
-
-@pytest.fixture(scope="module")
-def api(kafka: EmbeddedKafka, store: EmbeddedStore) -> Iterator[RunningApi]:
-    values = ApiValues(ending_seconds=1.0, recheck_wait_seconds=1.0, rechecks_per_minute=3)
-    with running_api(
-        kafka.bootstrap_servers, store_uri=store.uri, with_worker=True, with_sink=True, values=values
-    ) as running:
-        yield running
 
 
 def commands_of(api: RunningApi, tool: str) -> list[HealthCommand]:
@@ -154,10 +145,10 @@ def test_what_a_worker_refuses_is_a_conflict_with_its_reason(api: RunningApi) ->
 @pytest.mark.parametrize(
     ("scope", "told"),
     [
-        ({"scope": "TENANT", "scopeId": "globex"}, "query.scopeId: is another tenant's"),
+        ({"scope": "TENANT", "scopeId": "globex"}, "query.scopeId: is not the tenant's"),
         ({"scope": "GLOBAL", "scopeId": "acme"}, "query.scopeId: GLOBAL has none"),
         ({"scope": "PROJECT"}, "query.scopeId: a PROJECT has one"),
-        ({}, "query.scope: Field required"),
+        ({"scop": "USER"}, "query.scop: Extra inputs are not permitted"),
     ],
 )
 def test_a_scope_that_does_not_fit_is_refused(api: RunningApi, scope: dict[str, str], told: str) -> None:
@@ -191,7 +182,8 @@ def test_a_reader_clears_what_is_paused_for_themselves_and_the_audit_knows(api: 
     assert (item["asked"]["by"], item["asked"]["reason"]) == ("rita", "renewed")
     assert item["command"]["outcome"] == "APPLIED"
     assert reader.get("/brain/acme/audit").status_code == 403
-    assert api.client("globex").get("/brain/globex/audit").json() == {"items": [], "nextAfter": None}
+    others = api.client("globex").get("/brain/globex/audit").json()["items"]
+    assert name not in {one["asked"]["commandId"] for one in others}
 
 
 def test_a_request_that_is_repeated_under_its_key_does_nothing_twice(api: RunningApi) -> None:
@@ -273,7 +265,7 @@ def test_a_recheck_waits_for_the_end_of_its_job_and_is_one_job_however_often_it_
     waiting = client.post(url, params=place, headers=named)
     assert waiting.status_code == 202, waiting.text
     where = waiting.headers["Location"]
-    assert "end" not in client.get(where).json() or client.get(where).json()["end"] is None
+    assert client.get(where).json().get("end") is None
     with diagnosed(api) as jobs:
         end = eventually_blocking(lambda: client.get(where).json().get("end"))
         assert (end["verdict"], end["applied"]) == ("TECHNICALLY_BROKEN", True)

@@ -1,7 +1,7 @@
 """Reports, documents and explanations over HTTP: what is answered, Kafka has; what is wrong is refused whole."""
 
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
@@ -11,30 +11,24 @@ import pytest
 
 from agrajag.api.app import create_app
 from agrajag.api.commanding import Commanding
-from agrajag.api.parts import ApiValues, Parts
+from agrajag.api.parts import Parts
 from agrajag.api.permissions import Role
+from agrajag.api.store_access import StoreAccess
 from agrajag.documents.cascade import RULES_PATH, SETTINGS_PATH
-from agrajag.embedded import EmbeddedKafka
 from agrajag.model.answers import Document
 from agrajag.wire.asking import Asker
 from agrajag.wire.clients import KafkaConnection
 from agrajag.wire.sending import Sender
-from agrajag.wire.topics import Topic
-from tests.api.running import RunningApi, bearer, running_api
+from agrajag.wire.topics import Topic, Topics
+from tests.api.running import RunningApi, bearer
 from tests.documents.texts import a_rule_file
 from tests.kafka_reading import read_all
+from tests.service.topics import make_topics
 
 ERROR: dict[str, Any] = {"toolName": "search", "userId": "rita", "error": {"httpStatus": 503}}
 SUCCESS = {"toolName": "search"}
 LINK = {"kind": "mcp_closed", "linkId": "mcp", "connectionId": "1", "seq": 1, "toolNames": ["search"]}
 OVERRIDE = {"status": "DOWN", "reason": "moving house"}
-
-
-@pytest.fixture(scope="module")
-def api(kafka: EmbeddedKafka) -> Iterator[RunningApi]:
-    values = ApiValues(ending_seconds=1.0, command_wait_seconds=0.5)
-    with running_api(kafka.bootstrap_servers, values=values) as running:
-        yield running
 
 
 def records(api: RunningApi, topic: Topic) -> list[Any]:
@@ -144,19 +138,28 @@ def test_an_error_is_explained_by_the_rules_in_force_for_its_project(api: Runnin
     assert reader.post("/brain/acme/rules/explain", json=error | {"tenantId": "globex"}).status_code == 422
 
 
-def test_without_a_worker_it_is_said_where_to_see_what_becomes_of_the_command(api: RunningApi) -> None:
-    client = api.client()
-    answer = client.put("/brain/acme/tools/search/override", params={"scope": "TENANT"}, json=OVERRIDE)
+def test_without_a_worker_it_is_said_where_to_see_what_becomes_of_the_command(
+    api: RunningApi, topic_prefix: str
+) -> None:
+    topics = Topics(topic_prefix, partitions=1)
+
+    async def asked() -> tuple[httpx.Response, httpx.Response]:
+        await make_topics(api.parts.connection, topics)
+        values = replace(api.parts.values, command_wait_seconds=0.2)
+        async with served(api.parts, api.parts.connection, topics=topics, values=values) as client:
+            answer = await client.put("/brain/acme/tools/search/override", json=OVERRIDE)
+            return answer, await client.get(answer.headers["Location"])
+
+    answer, told = api.run(asked())
     assert (answer.status_code, answer.json()["missing"]) == (503, "worker")
-    told = client.get(answer.headers["Location"]).json()
-    assert (told["asked"]["reason"], told["command"]) == ("moving house", None)
+    assert (told.json()["asked"]["reason"], told.json().get("command")) == ("moving house", None)
 
 
 def test_without_a_broker_every_write_says_that_kafka_is_what_is_missing(api: RunningApi) -> None:
     async def asked() -> list[httpx.Response]:
-        async with without_broker(api.parts) as client:
+        async with served(api.parts, KafkaConnection("127.0.0.1:1")) as client:
             return [
-                await client.put("/brain/acme/tools/mail/override?scope=TENANT", json=OVERRIDE),
+                await client.put("/brain/acme/tools/mail/override", json=OVERRIDE),
                 await client.post("/brain/acme/reports/errors", json=ERROR),
                 await client.put(f"/brain/acme/documents/{RULES_PATH}", content=a_rule_file("x")),
                 await client.delete(f"/brain/acme/documents/{RULES_PATH}"),
@@ -167,31 +170,37 @@ def test_without_a_broker_every_write_says_that_kafka_is_what_is_missing(api: Ru
     assert [one.headers["retry-after"] for one in answers] == ["5"] * 4
 
 
-def test_without_a_store_the_audit_says_that_it_is_missing_and_commands_go_on(api: RunningApi) -> None:
-    client = api.client()
-    audit = client.get("/brain/acme/audit")
-    assert (audit.status_code, audit.json()["missing"]) == (503, "store")
-    unknown = client.get("/brain/acme/commands/api-unknown")
-    assert (unknown.status_code, unknown.json()["missing"]) == (503, "store")
+def test_without_a_store_commands_go_on_and_what_needs_it_says_that_it_is_missing(api: RunningApi) -> None:
+    async def asked() -> list[httpx.Response]:
+        store = StoreAccess("mongodb://127.0.0.1:1", "away")
+        async with served(api.parts, api.parts.connection, store=store) as client:
+            named = {"Idempotency-Key": "no-store"}
+            url = "/brain/acme/tools/unmirrored/override"
+            return [
+                *[await client.put(url, json=OVERRIDE, headers=named) for _ in range(2)],
+                await client.get("/brain/acme/audit"),
+                await client.get("/brain/acme/commands/api-unknown"),
+                await client.post("/brain/acme/inbox/any/dismiss"),
+            ]
+
+    first, second, *lacking = api.run(asked())
+    assert first.json()["command"]["outcome"] == "APPLIED"
+    assert second.json()["command"] == first.json()["command"]
+    assert [(one.status_code, one.json().get("missing")) for one in lacking] == [(503, "store")] * 3
 
 
 @asynccontextmanager
-async def without_broker(parts: Parts) -> AsyncIterator[httpx.AsyncClient]:
-    """A client of an API that has read everything, and whose broker is away since."""
-    nobody = KafkaConnection("127.0.0.1:1")
+async def served(
+    parts: Parts, connection: KafkaConnection, **changes: Any
+) -> AsyncIterator[httpx.AsyncClient]:
+    """An admin's client of another API over the same parts, which writes over this connection."""
+    changed = replace(parts, connection=connection, **changes)
     async with (
-        Sender(nobody, parts.topics, answer_seconds=0.5) as sender,
-        Asker(nobody, parts.topics, sender, source="agrajag/test") as asker,
+        Sender(connection, changed.topics, answer_seconds=2.0) as sender,
+        Asker(connection, changed.topics, sender, source="agrajag/test") as asker,
     ):
-        app = create_app(
-            replace(
-                parts,
-                connection=nobody,
-                sender=sender,
-                asker=asker,
-                commanding=Commanding(asker, parts.store),
-            )
-        )
+        commanding = Commanding(asker, changed.store)
+        app = create_app(replace(changed, sender=sender, asker=asker, commanding=commanding))
         async with httpx.AsyncClient(
             transport=httpx.ASGITransport(app),
             base_url="http://127.0.0.1",
