@@ -63,6 +63,7 @@ class RecheckAsked(ChangeAsked, WhyAsked):
 @router.put(
     f"{_TOOL}/override",
     response_model=Commanded,
+    response_model_exclude_none=True,
     responses=_PROBLEMS,
     openapi_extra=body_docs(schema_of(OverrideAsked)),
 )
@@ -79,7 +80,9 @@ async def override_status(
     return await asking.command(CommandKind.OVERRIDE, tool, place, project_id=asked.project_id, **fields)
 
 
-@router.delete(f"{_TOOL}/override", response_model=Commanded, responses=_PROBLEMS)
+@router.delete(
+    f"{_TOOL}/override", response_model=Commanded, response_model_exclude_none=True, responses=_PROBLEMS
+)
 async def lift_override(
     asking: AskingGiven, tool: ToolSegment, asked: Annotated[LiftAsked, Query()]
 ) -> Commanded:
@@ -90,7 +93,9 @@ async def lift_override(
     )
 
 
-@router.delete(f"{_TOOL}/cooldowns", response_model=Commanded, responses=_PROBLEMS)
+@router.delete(
+    f"{_TOOL}/cooldowns", response_model=Commanded, response_model_exclude_none=True, responses=_PROBLEMS
+)
 async def clear_cooldowns(
     asking: AskingGiven, tool: ToolSegment, asked: Annotated[ClearAsked, Query()]
 ) -> Commanded:
@@ -110,6 +115,7 @@ async def clear_cooldowns(
 @router.post(
     f"{_TOOL}/recheck",
     response_model=Commanded,
+    response_model_exclude_none=True,
     responses={
         HTTPStatus.ACCEPTED.value: {
             "model": Commanded,
@@ -153,7 +159,12 @@ async def recheck(
     return done.with_changes(end=job_end(end, principal), health=health)
 
 
-@router.post(f"{_TENANT}/inbox/{{itemId:{SEGMENT}}}/dismiss", response_model=Commanded, responses=_PROBLEMS)
+@router.post(
+    f"{_TENANT}/inbox/{{itemId:{SEGMENT}}}/dismiss",
+    response_model=Commanded,
+    response_model_exclude_none=True,
+    responses=_PROBLEMS,
+)
 async def dismiss_message(
     asking: AskingGiven, item_id: MessageSegment, asked: Annotated[WhyAsked, Query()]
 ) -> Commanded:

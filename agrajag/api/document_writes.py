@@ -73,6 +73,7 @@ class DocumentWritten(WireModel):
 @router.put(
     f"/{{path:{NAMES}}}",
     response_model=DocumentWritten,
+    response_model_exclude_none=True,
     responses=_PROBLEMS,
     openapi_extra=body_docs({"type": "string", "maxLength": MAX_CONTENT}, YAML),
 )
@@ -96,7 +97,12 @@ async def put_document(
     return DocumentWritten(path=path, project_id=asked.project_id, action=action, warnings=warnings)
 
 
-@router.delete(f"/{{path:{NAMES}}}", response_model=DocumentWritten, responses=_PROBLEMS)
+@router.delete(
+    f"/{{path:{NAMES}}}",
+    response_model=DocumentWritten,
+    response_model_exclude_none=True,
+    responses=_PROBLEMS,
+)
 async def remove_document(
     principal: TenantPrincipal,
     parts: PartsGiven,

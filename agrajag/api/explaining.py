@@ -78,6 +78,7 @@ class Explained(WireModel):
 @router.post(
     "/explain",
     response_model=Explained,
+    response_model_exclude_none=True,
     responses=problem_responses(),
     openapi_extra=body_docs(one_report_schema(ToolCallError)),
 )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from agrajag.api.problems import Missing, needing
-from agrajag.errors import AgrajagError, ConfigError, TransientError
+from agrajag.errors import ConfigError, TransientError
 from agrajag.store import Store
 
 _TRY_AGAIN_SECONDS = 2.0
@@ -30,7 +30,7 @@ class StoreAccess:
                     raise TransientError("store: was away a moment ago")
                 try:
                     self._store = await Store.open(self._uri, self._database)
-                except AgrajagError as error:
+                except BaseException as error:  # whoever gives up waiting has found it away as well
                     self._failed_at = time.monotonic()
                     if isinstance(error, ConfigError):
                         raise TransientError(str(error)) from error
