@@ -1,8 +1,8 @@
 """Patterns of rules on the text of an error: RE2's syntax, linear time, a program of bounded size.
 
 A pattern is searched for in lower-case text and takes no notice of case itself; `^` and `$` are the ends of a line, for
-message and body begin one each. What text must contain for it to match
-is read off it where that is plain, so that few patterns are ever tried.
+message and body begin one each. What text must contain for it to match is read off it where that is plain, so that few
+patterns are ever tried.
 """
 
 import re
@@ -24,7 +24,7 @@ _TOKEN = re.compile(
     r"|(?P<group>\((?:\?(?:P?<\w+>|[^)]?:?))?)"
     r"|(?P<repeated>[*+?]\??|\{\d+(?:,\d*)?\}\??)"
     r"|(?P<other>\\.|\[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]\\])*\]|[.^$|){}\[]|[\x80-\U0010ffff])"
-    r"|(?P<sign>.)",
+    r"|(?P<sign>[a-zA-Z0-9 ,:;/'\"=_-]+(?![*+?{])|.)",
     re.ASCII | re.DOTALL,
 )
 _OF_CASE = re.compile(r"\(\?[a-zA-Z]*-[a-zA-Z]*i|\[:\^?(?:upper|lower):\]|\\[pP]\{?\^?L[ult]", re.ASCII)

@@ -3,13 +3,17 @@
 import fnmatch
 import re
 from abc import abstractmethod
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, ClassVar
 
 from agrajag.core.condition import Anchor, AnchorKind, Condition, Values
 from agrajag.core.features import Features
 from agrajag.model.enums import CallTargetKind, CredentialKind, Transport
+
+_GLOBS_KEPT = 512
+"""So many lists of globs are remembered: the rules of one pack name the same families."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +26,7 @@ class _Globs(Condition):
     _fits: Callable[[str], Any] | None = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        globs = [value for value in self.values if _is_glob(value)]
+        globs = tuple(value for value in self.values if _is_glob(value))
         object.__setattr__(self, "_fits", matching_any(globs) if globs else None)
 
     def holds(self, features: Features) -> bool:
@@ -129,7 +133,8 @@ class TargetIs(_Chosen):
         return f"targetKind: {features.event.target_kind or 'not said'}"
 
 
-def matching_any(globs: Iterable[str]) -> Callable[[str], object]:
+@lru_cache(_GLOBS_KEPT)
+def matching_any(globs: tuple[str, ...]) -> Callable[[str], object]:
     """What tells, by anything but None, whether a name fits one of the globs."""
     return re.compile("|".join(map(fnmatch.translate, globs))).match
 

@@ -84,7 +84,7 @@ def _globs(name_in: Callable[[Features], str | None]) -> Callable[[Collection[st
     """Globs that a name fits, remembered for each name: few tools make many errors."""
 
     def made(keys: Collection[str]) -> Finder:
-        each, together = [(glob, matching_any([glob])) for glob in keys], matching_any(keys)
+        each, together = [(glob, matching_any((glob,))) for glob in keys], matching_any(tuple(keys))
 
         @lru_cache(_NAMES_KEPT)
         def fitting(name: str | None) -> tuple[str, ...]:

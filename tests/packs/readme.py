@@ -1,9 +1,9 @@
-"""Writes the README's table of rule packs: `python -m tests.packs.readme`."""
+"""Writes the README's table of rule packs, and `packs.json`: `python -m tests.packs.readme`."""
 
 import re
 from pathlib import Path
 
-from agrajag.documents.pack_files import bundled_packs
+from agrajag.documents.pack_files import bundled_packs, made_ready, ready_file
 
 README = Path(__file__).parents[2] / "README.md"
 _TABLE = re.compile(r"\| pack \| rules \| about \|\n\|---\|---\|---\|\n(?:\|.*\n)*")
@@ -16,4 +16,5 @@ def table() -> str:
 
 
 if __name__ == "__main__":
+    Path(str(ready_file())).write_text(made_ready(), "utf-8")
     README.write_text(_TABLE.sub(table(), README.read_text("utf-8")), "utf-8")
