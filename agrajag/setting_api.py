@@ -41,6 +41,18 @@ class ApiSettings(Group):
     streams: Annotated[int, Field(ge=1, le=100_000)] = Field(
         1_500, description="Of these, streams of changes."
     )
+    stream_seconds: Annotated[float, Field(ge=1, le=86_400)] = Field(
+        3_600.0, description="How long a stream of changes lasts before its client is told to come back."
+    )
+    stream_send_seconds: Annotated[float, Field(ge=1, le=3_600)] = Field(
+        30.0, description="A stream ends where its client takes nothing for so long."
+    )
+    stream_memory_mib: Annotated[int, Field(ge=1, le=16_384)] = Field(
+        64, description="Memory for the latest changes: what a client that comes back can be told."
+    )
+    heartbeat_seconds: Annotated[float, Field(ge=1, le=300)] = Field(
+        15.0, description="Longest silence on a stream of changes."
+    )
 
     @field_validator("tokens")
     @classmethod

@@ -14,6 +14,7 @@ from agrajag.api import (
     reads,
     reports,
 )
+from agrajag.api.changes import route as changes
 from agrajag.api.edge import Edge
 from agrajag.api.openapi import describe_problems, operation_id
 from agrajag.api.page import page_routes
@@ -30,6 +31,7 @@ ROUTERS = (
     document_writes.router,
     explaining.router,
     audit.router,
+    changes.router,
 )
 """Each module of routes."""
 

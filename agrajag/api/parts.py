@@ -8,6 +8,8 @@ from typing import Annotated
 from fastapi import Depends
 from starlette.requests import HTTPConnection
 
+from agrajag.api.changes.recent import RecentChanges
+from agrajag.api.changes.snapshots import Snapshots
 from agrajag.api.commanding import Commanding
 from agrajag.api.rate_limit import RateLimit
 from agrajag.api.store_access import StoreAccess
@@ -29,6 +31,11 @@ class ApiValues:
     `revision_wait_seconds` bounds the wait for a `minRevision`, `command_wait_seconds` that for a command,
     `request_seconds` the time in which a request must have arrived. `rechecks_per_minute` counts for
     each user and tool.
+    `request_seconds` the time in which a request must have arrived. `rechecks_per_minute` counts for each user.
+
+    At most `streams` of changes are open at once. Each lasts `stream_seconds`, says that it lives every
+    `heartbeat_seconds`, and ends where its client takes nothing for `stream_send_seconds`. `stream_memory_bytes` hold
+    the changes that a client which comes back can be told.
     """
 
     max_body_bytes: int = 4_000_000
@@ -40,6 +47,10 @@ class ApiValues:
     rechecks_per_minute: int = 30
     connections: int = 2_000
     streams: int = 1_500
+    stream_seconds: float = 3_600.0
+    stream_send_seconds: float = 30.0
+    stream_memory_bytes: int = 64 * 2**20
+    heartbeat_seconds: float = 15.0
     ending_seconds: float = 5.0
 
 
@@ -58,10 +69,13 @@ class Parts:
     asker: Asker
     commanding: Commanding
     rechecks: RateLimit
+    recent: RecentChanges
     values: ApiValues = ApiValues()
     clock: Clock = utc_now
     documents_written: asyncio.Lock = field(default_factory=asyncio.Lock)
     ending: asyncio.Event = field(default_factory=asyncio.Event)
+    snapshots: Snapshots = field(default_factory=Snapshots)
+    open_streams: set[object] = field(default_factory=set)
 
     def now(self) -> datetime:
         """The time of now."""

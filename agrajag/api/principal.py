@@ -4,6 +4,7 @@ A tenant that is not the token's does not exist for it, whatever is asked about 
 """
 
 import re
+from collections.abc import Callable
 from ipaddress import ip_address
 from typing import Annotated
 
@@ -11,7 +12,7 @@ from fastapi import Depends, Request
 from fastapi.security import HTTPBearer
 from fastapi.security.utils import get_authorization_scheme_param
 
-from agrajag.api.parts import PartsGiven
+from agrajag.api.parts import Parts, PartsGiven
 from agrajag.api.permissions import Act, Principal, Role, Whose, refusal
 from agrajag.api.problems import ProblemType, Refused, not_found
 from agrajag.api.segments import TenantSegment
@@ -32,8 +33,8 @@ async def _principal(
     if not parts.tokens.required:
         _refuse_other_pages(request)
         return LOCAL
-    scheme, secret = get_authorization_scheme_param(request.headers.get("Authorization"))
-    if scheme.lower() != "bearer" or not secret:
+    secret = _secret(request)
+    if secret is None:
         raise Refused(ProblemType.UNAUTHENTICATED, "send Authorization: Bearer …", headers=_CHALLENGE)
     found = parts.tokens.find(secret, parts.now())
     if isinstance(found, TokenRefusal):
@@ -55,11 +56,22 @@ TenantPrincipal = Annotated[Principal, Depends(_of_tenant)]
 """Who asks, for a route under `/brain/{tenant}`: somebody of that tenant."""
 
 
+def still_theirs(request: Request, parts: Parts, principal: Principal) -> Callable[[], bool]:
+    """Tells, whenever it is asked, whether what the request brought still stands for this principal."""
+    secret = _secret(request) if parts.tokens.required else None
+    return lambda: secret is None or parts.tokens.find(secret, parts.now()) == principal
+
+
 def must_be_allowed(principal: Principal, act: Act, whose: Whose = Whose.SHARED) -> None:
     """Raises a 403 where the principal may not do this; before anything is looked up, so that it tells nothing."""
     reason = refusal(principal, act, whose)
     if reason is not None:
         raise Refused(ProblemType.FORBIDDEN, reason)
+
+
+def _secret(request: Request) -> str | None:
+    scheme, secret = get_authorization_scheme_param(request.headers.get("Authorization"))
+    return secret if scheme.lower() == "bearer" and secret else None
 
 
 def _refuse_other_pages(request: Request) -> None:

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from agrajag.api.app import create_app
+from agrajag.api.changes.recent import RecentChanges
 from agrajag.api.commanding import Commanding
 from agrajag.api.parts import ApiValues, Parts
 from agrajag.api.rate_limit import RateLimit
@@ -53,10 +54,16 @@ def make_parts(
     documents = LiveDocuments(connection, topics, defaults, documents_dir)
     sender = Sender(connection, topics, answer_seconds=values.send_seconds)
     asker = Asker(connection, topics, sender, source="agrajag/api")
+    recent = RecentChanges(values.stream_memory_bytes)
     return Parts(
         connection=connection,
         topics=topics,
-        view=HealthView(connection, topics, lambda tenant, project: documents.effective(tenant, project)[1]),
+        view=HealthView(
+            connection,
+            topics,
+            lambda tenant, project: documents.effective(tenant, project)[1],
+            log_listener=recent,
+        ),
         documents=documents,
         store=store,
         tokens=tokens,
@@ -64,6 +71,7 @@ def make_parts(
         asker=asker,
         commanding=Commanding(asker, store),
         rechecks=RateLimit(values.rechecks_per_minute),
+        recent=recent,
         values=values,
     )
 

@@ -65,4 +65,8 @@ def _values(settings: Settings) -> "ApiValues":
         rechecks_per_minute=own.rechecks_per_minute,
         connections=own.connections,
         streams=own.streams,
+        stream_seconds=own.stream_seconds,
+        stream_send_seconds=own.stream_send_seconds,
+        stream_memory_bytes=own.stream_memory_mib * 2**20,
+        heartbeat_seconds=own.heartbeat_seconds,
     )

@@ -16,6 +16,7 @@ from agrajag.metrics.api import (
     API_TOKENS_REJECTED,
     StatusClass,
 )
+from agrajag.metrics.changes import STREAM_RESETS, STREAMS_ENDED, STREAMS_OPEN, StreamEnd, StreamReset
 from agrajag.metrics.decisions import (
     ANSWERS,
     COMMANDS,

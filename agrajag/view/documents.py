@@ -18,7 +18,7 @@ from threading import RLock
 import structlog
 
 from agrajag.core.lookup import Caller, speaks_for
-from agrajag.core.newest import Newest
+from agrajag.core.newest import Newest, Standing
 from agrajag.core.policy import Policy
 from agrajag.errors import InputError
 from agrajag.metrics import VIEW_SKIPPED
@@ -116,6 +116,11 @@ class HealthDocuments:
                 found.append(parts(keys[first])[0])
                 first = bisect_left(keys, tenant_prefix(found[-1]) + _BEHIND_ALL_KEYS)
         return found
+
+    def standing(self, tenant_id: str) -> list[Standing[str, bytes]]:
+        """All documents of a tenant as they came, in the order of their keys; perhaps some are none."""
+        told = ((key, self._newest.told(key)) for key in self.keys_of(tenant_id, "", len(self._newest)))
+        return [Standing(key, one[0], one[1]) for key, one in told if one is not None and one[1] is not None]
 
     def differing_from(self, other: "HealthDocuments") -> list[str]:
         """The keys under which another revision stands here than there, or something in one of both only."""

@@ -16,6 +16,7 @@ import structlog
 from agrajag.clock import Clock, utc_now
 from agrajag.core.annotate import annotation
 from agrajag.core.lookup import Caller, speaks_for
+from agrajag.core.newest import Standing
 from agrajag.core.policy import Policy
 from agrajag.errors import InputError, TransientError
 from agrajag.metrics import VIEW_DOCUMENTS, VIEW_RECORDS, VIEW_SKIPPED, ViewResult
@@ -161,6 +162,10 @@ class HealthView:
     def tenants(self, count: int = MAX_SELECTED) -> list[str]:
         """The first `count` tenants that have a document, in the order of their keys."""
         return self._shown.tenants(count)
+
+    def standing(self, tenant_id: str) -> list[Standing[str, bytes]]:
+        """All documents of a tenant at this moment, as they came: `wire.health_records.read_health` reads one."""
+        return self._shown.standing(tenant_id)
 
     def on_change(self, listener: Listener) -> Callable[[], None]:
         """Call `listener(old, new, change)` at each change of what is shown, on the thread of `run`, until the function

@@ -6,7 +6,10 @@ from agrajag.wire.following import Log
 
 
 class News(NamedTuple):
-    """What a record has changed in the view; `value` is the document as JSON, None says that it is gone."""
+    """What a record has changed in the view. `value` is the document as it came, None says that it is gone.
+
+    Whether the value is that document, `wire.health_records.read_health` tells.
+    """
 
     key: str
     revision: int
