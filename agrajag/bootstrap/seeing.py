@@ -1,7 +1,7 @@
 """What people see of a running system, over its topics: the health of tools, its changes, and any record."""
 
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from agrajag.settings import Settings
@@ -42,9 +42,10 @@ class Changes(NamedTuple):
 
 
 async def health_changes(
-    settings: Settings,
+    settings: Settings, wanted: Callable[[str], bool]
 ) -> "AsyncGenerator[tuple[Changes, Callable[[str, str | None], Policy]], None]":
-    """Everything on `health-changed`, and then what comes, with the policy by which it is read; without end.
+    """Everything on `health-changed` whose key is `wanted`, and then what comes, with the policy by which it is read;
+    without end.
 
     Raises as `health_documents`. A record that says nothing usable is passed over.
     """
@@ -59,10 +60,9 @@ async def health_changes(
         async for followed in following:
             changes = []
             for record in followed.records:
-                try:
-                    changes.append(health_change(record))
-                except InputError:
-                    continue
+                if wanted((record.key or b"").decode("utf-8", "replace")):
+                    with suppress(InputError):
+                        changes.append(health_change(record))
             yield Changes(changes, followed.caught_up), policy_of
 
 

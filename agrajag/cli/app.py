@@ -95,10 +95,10 @@ def version() -> None:
     typer.echo(__version__)
 
 
-def main(arguments: Sequence[str] | None = None, program: typer.Typer = app) -> None:
-    """Run the program with `arguments`, or those of the process. Always ends in SystemExit."""
+def main(arguments: Sequence[str] | None = None, program: typer.Typer = app, name: str = "agrajag") -> None:
+    """Run the program under this name, with `arguments` or those of the process. Always ends in SystemExit."""
     try:
-        program(args=arguments)
+        program(args=arguments, prog_name=name)
     except AgrajagError as error:
         for problem in error.problems if isinstance(error, ConfigError) else (str(error),):
             tell(problem)

@@ -66,13 +66,15 @@ def carry_out(command: "HealthCommand", wait_seconds: float, as_json: bool) -> N
 
 def tell_result(result: "CommandResult", as_json: bool) -> None:
     """One line: how a command ended."""
+    from agrajag.core.shown import visible
+
     if as_json:
         typer.echo(json.dumps(result.model_dump(mode="json", exclude_none=True)))
         return
     told = {"command": result.command_id, "revision": result.revision, "job": result.job_id}
     typer.echo(" ".join([result.outcome, *(f"{name}={value}" for name, value in told.items() if value)]))
     if result.reason:
-        tell(result.reason)
+        tell(visible(result.reason))
 
 
 def exit_of_results(*results: "CommandResult") -> Exit:

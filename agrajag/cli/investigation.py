@@ -62,4 +62,4 @@ def _as_question(query: str) -> bytes:
 
 def run() -> None:
     """The entry point; always ends in SystemExit."""
-    main(program=program)
+    main(program=program, name="python -m agrajag.investigation")

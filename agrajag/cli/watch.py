@@ -45,14 +45,11 @@ async def _watched(settings: "Settings", tenant_id: str, tool: str | None, as_js
     from agrajag.core.newest import Newest
     from agrajag.wire.standing_health import of_tool
 
-    is_wanted = of_tool(tenant_id, tool)
     newest: Newest[str, ToolHealth] = Newest()
     told = False
-    async with aclosing(bootstrap.health_changes(settings)) as following:
+    async with aclosing(bootstrap.health_changes(settings, of_tool(tenant_id, tool))) as following:
         async for found, policy_of in following:
             for change in found.changes:
-                if not is_wanted(change.key):
-                    continue
                 before = newest.get(change.key)
                 if newest.take(*change) and told and _is_news(before, change.health):
                     _tell(change, policy_of, as_json)

@@ -65,6 +65,12 @@ def test_the_help_of_every_command_has_an_example(command: str) -> None:
     assert f"agrajag {command}" in " ".join(shown.stdout.split())
 
 
+def test_the_shell_can_be_taught_to_complete_commands() -> None:
+    asked = {"_AGRAJAG_COMPLETE": "complete_bash", "COMP_WORDS": "agrajag re", "COMP_CWORD": "1"}
+    ended = agrajag(**asked)
+    assert (ended.returncode, set(ended.stdout.split())) == (0, {"recheck", "report"})
+
+
 @pytest.mark.parametrize("arguments", [["unknown"], ["dev", "--unknown"], ["topics", "unknown"]])
 def test_wrong_usage_ends_with_2(arguments: list[str]) -> None:
     ended = CliRunner().invoke(app, arguments)
