@@ -16,14 +16,16 @@ wait in memory, and both go on as soon as they are back.
 """
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from types import TracebackType
-from typing import Protocol, Self, Unpack
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, Self, TypeVar, Unpack
 
 import structlog
 
+from agrajag.client.adapters.functions import guarded
+from agrajag.client.attending import Attendant
 from agrajag.client.background import Background
 from agrajag.client.call import Call
 from agrajag.client.guard import Guard
@@ -40,7 +42,16 @@ from agrajag.wire.clients import KafkaConnection
 from agrajag.wire.outage import Outage
 from agrajag.wire.topics import DEFAULT_PREFIX, Topics
 
+if TYPE_CHECKING:
+    from langchain.agents.middleware.types import ToolCallRequest
+
+    from agrajag.client.adapters.langchain import ToolHealthMiddleware
+    from agrajag.client.adapters.mcp import AttendedSession, Session
+
 log = structlog.get_logger(__name__)
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 WAIT_SECONDS = 5.0
 """How long the beginning waits for the brokers."""
@@ -118,6 +129,47 @@ class Agrajag:
     def watch(self, tool: str | Call, **fields: Unpack[CallFields]) -> Watch:
         """Watches one call, as a context manager of either kind: how it ends is reported, and told to the guard."""
         return Watch(_Outcomes(self), self.call(tool, **fields) if isinstance(tool, str) else tool)
+
+    @cached_property
+    def attendant(self) -> Attendant:
+        """What stands beside each call of an adapter."""
+        return Attendant(self.reporter, self.guard)
+
+    def guarded(
+        self,
+        tool: str | None = None,
+        *,
+        who: Callable[..., CallFields] | None = None,
+        **fields: Unpack[CallFields],
+    ) -> Callable[[Callable[P, R]], Callable[P, R]]:
+        """A decorator for a function that is a tool or calls one (`adapters.functions.guarded`)."""
+        return guarded(self.attendant, tool, who=who, **fields)
+
+    def mcp(
+        self,
+        session: "Session",
+        /,
+        *,
+        prefix: str = "",
+        who: Callable[[str, dict[str, Any]], CallFields] | None = None,
+        **fields: Unpack[CallFields],
+    ) -> "AttendedSession":
+        """An MCP session with attended tools (`adapters.mcp.AttendedSession`). Needs the extra `mcp`."""
+        from agrajag.client.adapters.mcp import AttendedSession
+
+        return AttendedSession(session, self.attendant, prefix=prefix, who=who, **fields)
+
+    def langchain(
+        self,
+        *,
+        answers_errors: bool = False,
+        who: Callable[["ToolCallRequest"], CallFields] | None = None,
+        **fields: Unpack[CallFields],
+    ) -> "ToolHealthMiddleware":
+        """A middleware for an agent (`adapters.langchain.ToolHealthMiddleware`). Needs the extra `langchain`."""
+        from agrajag.client.adapters.langchain import ToolHealthMiddleware
+
+        return ToolHealthMiddleware(self.attendant, answers_errors=answers_errors, who=who, **fields)
 
     def start(self) -> None:
         """Returns once everything is read that there was, or after `wait_seconds`; what is missing then is logged.

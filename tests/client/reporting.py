@@ -27,10 +27,10 @@ class Place:
     topics: Topics
 
     @classmethod
-    async def made(cls, kafka: EmbeddedKafka, prefix: str) -> "Place":
-        """With the topics that a reporter writes to."""
+    async def made(cls, kafka: EmbeddedKafka, prefix: str, *others: Topic) -> "Place":
+        """With the topics that a reporter writes to, and others."""
         connection, topics = KafkaConnection(kafka.bootstrap_servers), Topics(prefix, PARTITIONS)
-        names = map(topics.name, (Topic.TOOL_CALL_ERRORS, Topic.TOOL_CALL_SUCCESSES))
+        names = map(topics.name, (Topic.TOOL_CALL_ERRORS, Topic.TOOL_CALL_SUCCESSES, *others))
         async with admin_client(connection) as admin:
             await admin.create_topics([NewTopic(name, PARTITIONS, 1) for name in names])
         return cls(connection, topics)

@@ -7,13 +7,10 @@ from typing import Any
 import httpx
 import pytest
 from langchain.agents import create_agent
-from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
-from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.messages import ToolMessage
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
 from langgraph.errors import GraphInterrupt
-from pydantic import Field
 
 from agrajag.client.adapters.langchain import ToolHealthMiddleware
 from agrajag.client.reporter import ToolErrorReporter
@@ -21,34 +18,11 @@ from agrajag.model.enums import Classification, Status
 from agrajag.model.health import VerdictFacet
 from tests.builders import a_health
 from tests.client.attending import Surroundings, unheard
+from tests.client.stubborn import Stubborn
 
 TRIES = 85
 LIMIT: RunnableConfig = {"recursion_limit": 4 * TRIES}
 ASKED: Any = {"messages": [("user", "towels?")]}
-
-
-class Stubborn(BaseChatModel):
-    """Calls `search` as often as it is told to, whatever comes back."""
-
-    tries: int
-    arguments: dict[str, Any] = Field(default={"q": "towels"})
-    shown: list[str] = Field(default_factory=list)
-
-    @property
-    def _llm_type(self) -> str:
-        return "stubborn"
-
-    def bind_tools(self, tools: Any, **_: Any) -> "Stubborn":
-        self.shown.extend(tool.description for tool in tools)
-        return self
-
-    def _generate(self, messages: list[BaseMessage], *_: Any, **__: Any) -> ChatResult:
-        done = sum(isinstance(message, ToolMessage) for message in messages)
-        calls = (
-            [{"name": "search", "args": self.arguments, "id": f"call-{done}"}] if done < self.tries else []
-        )
-        message = AIMessage(content="" if calls else "I give up.", tool_calls=calls)
-        return ChatResult(generations=[ChatGeneration(message=message)])
 
 
 class Dead:

@@ -1,15 +1,11 @@
 '''Attends the calls of a function, sync or async, that is a tool or calls one.
 
 ```python
-from agrajag.client.adapters.functions import guarded
-from agrajag.client.attending import Attendant
-from agrajag.client.reporter import ToolErrorReporter
-from agrajag.wire.clients import KafkaConnection
+from agrajag.client import Agrajag
 
-with ToolErrorReporter(KafkaConnection(BROKERS), tenant_id="acme") as reporter:
-    attendant = Attendant(reporter)
+with Agrajag.connect("127.0.0.1:9092", tenant="acme") as agrajag:
 
-    @guarded(attendant, "crm_lookup", who=lambda name, user: {"user": user})
+    @agrajag.guarded("crm_lookup", who=lambda name, user: {"user": user})
     def look_up(name: str, user: str) -> str:
         """Looks a customer up."""
         return f"{name} is a customer"

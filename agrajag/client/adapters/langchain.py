@@ -3,10 +3,7 @@
 ```python
 from langchain.agents import create_agent
 
-from agrajag.client.adapters.langchain import ToolHealthMiddleware
-from agrajag.client.attending import Attendant
-from agrajag.client.reporter import ToolErrorReporter
-from agrajag.wire.clients import KafkaConnection
+from agrajag.client import Agrajag
 
 
 def search(q: str) -> str:
@@ -14,9 +11,8 @@ def search(q: str) -> str:
     return f"nothing about {q}"
 
 
-with ToolErrorReporter(KafkaConnection(BROKERS), tenant_id="acme") as reporter:
-    middleware = ToolHealthMiddleware(Attendant(reporter), user="alice")
-    agent = create_agent(MODEL, [search], middleware=[middleware])
+with Agrajag.connect("127.0.0.1:9092", tenant="acme") as agrajag:
+    agent = create_agent(MODEL, [search], middleware=[agrajag.langchain(user="alice")])
     answer = agent.invoke({"messages": [("user", "What is known about towels?")]})
     print(answer["messages"][-1].content)
 ```

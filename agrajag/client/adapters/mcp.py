@@ -1,20 +1,24 @@
 """Attends the tool calls of an MCP client session, and tells in its list of tools which are not well.
 
 ```python
-from mcp.client import Client
+import asyncio
 
-from agrajag.client.adapters.mcp import AttendedSession
-from agrajag.client.attending import Attendant
-from agrajag.client.reporter import ToolErrorReporter
-from agrajag.wire.clients import KafkaConnection
+from mcp import Client
 
-async with (
-    ToolErrorReporter(KafkaConnection(BROKERS), tenant_id="acme") as reporter,
-    Client(SERVER) as client,
-):
-    session = AttendedSession(client, Attendant(reporter), user="alice")
-    result = await session.call_tool("search", {"q": "towels"})
-    print(result.content[0].text)
+from agrajag.client import Agrajag
+
+
+async def main() -> None:
+    async with (
+        Client("http://127.0.0.1:8000/mcp") as client,
+        Agrajag.connect("127.0.0.1:9092", tenant="acme") as agrajag,
+    ):
+        tools = agrajag.mcp(client, user="alice")
+        result = await tools.call_tool("search", {"q": "towels"})
+        print(result.content[0].text)
+
+
+asyncio.run(main())
 ```
 """
 
