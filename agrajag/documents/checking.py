@@ -1,16 +1,23 @@
 """Checks documents before they are pushed: rule files one by one, or a whole directory with its layers merged."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from agrajag.clock import utc_now
 from agrajag.core.lint import lint, never_matched
+from agrajag.core.pack_parsing import parse_pack
+from agrajag.core.packs import PacksOn
+from agrajag.core.proofs import unproven
+from agrajag.core.rule_parsing import parse_layer
 from agrajag.core.rules import Layer, Problem
 from agrajag.documents.cascade import Cascade
 from agrajag.documents.directory import read_directory, read_text
+from agrajag.documents.pack_files import bundled_packs
 from agrajag.documents.pushing import faults_in
-from agrajag.documents.rule_files import bundled_layer, read_layer
+from agrajag.documents.rule_files import bundled_layer
 from agrajag.documents.rulebook import Rulebook
+from agrajag.documents.yaml_text import NotYaml, read_yaml
 from agrajag.model.events import ToolCallError
 
 
@@ -24,7 +31,7 @@ class Checked(NamedTuple):
 
 
 def check(paths: Iterable[Path], against: Sequence[ToolCallError] = ()) -> Checked:
-    """Check each path: a directory of documents, or a rule file as if it were a tenant's own.
+    """Check each path: a directory of documents, a rule file as if it were a tenant's own, or one of a rule pack.
 
     Of rules that fit none of the errors `against` which they are held, where there are any, that is told too.
 
@@ -46,9 +53,36 @@ def _file(path: Path, against: Sequence[ToolCallError]) -> Checked:
     except (OSError, ValueError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
         return Checked(1, 0, (Problem(str(path), None, "file", reason),), ())
-    layer = read_layer(text, str(path))
-    warnings = (*lint((bundled_layer(), layer)), *_never_matched([layer], against))
+    source = str(path)
+    try:
+        data = read_yaml(text)
+    except NotYaml as error:
+        return Checked(1, 0, (Problem(source, None, error.field, str(error)),), ())
+    if not isinstance(data, Mapping) or not isinstance(data.get("patterns"), list):
+        reason = (
+            "holds no rules: those stand in a list `patterns`; other documents are checked in their directory"
+        )
+        return Checked(1, 0, (Problem(source, None, "file", reason),), ())
+    if "name" in data and "description" in data:
+        return _pack(data, source, against)
+    layer = parse_layer(data, source)
+    none = (
+        [] if data["patterns"] else [Problem(source, None, "patterns", "holds no rules: the list is empty")]
+    )
+    warnings = (*none, *lint((bundled_layer(), layer)), *_never_matched([layer], against))
     return Checked(1, len(layer.rules), layer.problems, warnings)
+
+
+def _pack(data: Mapping[Any, Any], source: str, against: Sequence[ToolCallError]) -> Checked:
+    """A file of a rule pack, beside the other packs of the package: its examples prove it."""
+    bundled = bundled_layer().rules
+    pack, problems = parse_pack(data, source, frozenset(rule.id for rule in bundled))
+    if pack is None:
+        return Checked(1, 0, problems, ())
+    packs = [*(other for other in bundled_packs() if other.name != pack.name), pack]
+    rules = PacksOn(bundled, packs).compiled()
+    warnings = _never_matched([pack.layer], against)
+    return Checked(1, len(pack.layer.rules), tuple(unproven(pack, rules, utc_now())), tuple(warnings))
 
 
 def _never_matched(layers: Iterable[Layer], against: Sequence[ToolCallError]) -> Iterator[Problem]:

@@ -54,13 +54,14 @@ _BILLION = "\n".join(
         (_mistake(shadow="yes"), "rule 'bad': shadow: 'yes' is neither true nor false"),
         (a_rule_file("bad", "bad"), "rule 'bad': id: stands twice in this file"),
         ("patterns: [", "yaml: "),
-        ("rules: []", "patterns: the file must be a mapping"),
+        ("rules: []", "file: holds no rules"),
+        ("agrajag.cooldown.max: PT12H", "file: holds no rules"),
         (_BILLION, "rule 'bad': signature: "),
         (a_rule_file(*(f"r{n}" for n in range(MAX_RULES + 1))), "patterns: the file has 10,001 rules"),
     ],
     ids=[
         "a regular expression", "a pattern for a status", "WORKING", "a span in words", "no span", "a wrong flag",
-        "an id twice", "no YAML", "no patterns", "aliases that explode", "too many rules",
+        "an id twice", "no YAML", "no patterns", "settings", "aliases that explode", "too many rules",
     ],
 )  # fmt: skip
 def test_a_mistake_in_a_file_is_one_problem_with_file_rule_field_and_reason(
@@ -70,6 +71,25 @@ def test_a_mistake_in_a_file_is_one_problem_with_file_rule_field_and_reason(
     (problem,) = check([file]).problems
     assert str(problem).startswith(f"{file}: {told}")
     assert len(str(problem)) < 1_000
+
+
+def test_a_file_whose_list_of_rules_is_empty_is_told(write: Write) -> None:
+    (warning,) = check([write("patterns: []")]).warnings
+    assert str(warning).endswith("patterns: holds no rules: the list is empty")
+
+
+def test_a_file_of_a_pack_is_checked_as_one_and_its_examples_with_it() -> None:
+    packs = Path("agrajag/defaults/packs")
+    checked = check([packs / "slack.yaml"])
+    assert checked.rules > 5
+    assert checked.problems == ()
+
+
+def test_an_example_that_its_rule_does_not_decide_is_told(write: Write) -> None:
+    text = Path("agrajag/defaults/packs/figma.yaml").read_text("utf-8")
+    checked = check([write(text.replace("  examples:", "  examples:\n      - { httpStatus: 599 }", 1))])
+    (problem,) = checked.problems
+    assert str(problem).endswith("examples[0]: is decided by http-5xx")
 
 
 def test_ten_thousand_rules_are_a_good_file(write: Write) -> None:
