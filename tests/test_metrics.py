@@ -9,6 +9,7 @@ from agrajag import metrics
 FAMILIES = list(metrics.REGISTRY.collect())
 CLOSED_LABELS = {
     "topic", "reason", "kind", "outcome", "classification", "stage", "result", "cause", "effect", "identity", "end",
+    "route", "method", "status", "type",
 }  # fmt: skip
 
 

@@ -29,9 +29,8 @@ class ApiValues:
     """The numbers of the API.
 
     `revision_wait_seconds` bounds the wait for a `minRevision`, `command_wait_seconds` that for a command,
-    `request_seconds` the time in which a request must have arrived. `rechecks_per_minute` counts for
-    each user and tool.
-    `request_seconds` the time in which a request must have arrived. `rechecks_per_minute` counts for each user.
+    `request_seconds` the time in which a request must have arrived. `rechecks_per_minute` counts for each user and
+    tool.
 
     At most `streams` of changes are open at once. Each lasts `stream_seconds`, says that it lives every
     `heartbeat_seconds`, and ends where its client takes nothing for `stream_send_seconds`. `stream_memory_bytes` hold
@@ -56,8 +55,10 @@ class ApiValues:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """All belong to the event loop that serves. One document is written
-    at a time, under `documents_written`. `ending` is set once the process is told to end: streams end then."""
+    """All belong to the event loop that serves. One document is written at a time, under `documents_written`.
+
+    `ending` is set once the process is told to end: streams end then. `recent` are the changes that they are told of.
+    """
 
     connection: KafkaConnection
     topics: Topics

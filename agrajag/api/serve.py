@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -16,18 +17,23 @@ log = structlog.get_logger(__name__)
 
 _MAX_HEAD_BYTES = 65_536
 _IDLE_SECONDS = 60
+_UNTAKEN_MS = 60_000
 
 
 def listening(host: str, port: int) -> socket.socket:
     """A socket that listens there; port 0 stands for any free one. Raises ConfigError where that is not possible."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        return socket.create_server((host, port), family=family, backlog=1_024)
+        there = socket.create_server((host, port), family=family, backlog=1_024)
     except OSError as error:
         raise ConfigError(
             f"api: cannot listen on {host}:{port}: {error.strerror or error}; "
             "choose another port, or 0 for any free one"
         ) from error
+    if sys.platform == "linux":
+        # Else the connection of a client that takes nothing more would stay, with what is written to it, for hours.
+        there.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _UNTAKEN_MS)
+    return there
 
 
 def url_of(there: socket.socket) -> str:

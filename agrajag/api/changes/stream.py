@@ -7,6 +7,7 @@ gone is left, as is one that takes nothing any more, and comes back with the id 
 import asyncio
 import secrets
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
+from functools import partial
 
 from agrajag.api.changes.cursor import Cursor, Offsets, cursor_text, later, read_cursor
 from agrajag.api.changes.event_text import EventKind, event, heartbeat, retry
@@ -14,6 +15,7 @@ from agrajag.api.changes.recent import Change
 from agrajag.api.changes.told import Told
 from agrajag.api.parts import Parts
 from agrajag.api.permissions import Principal
+from agrajag.api.showing import shown
 from agrajag.metrics import STREAM_RESETS, StreamEnd, StreamReset
 
 _CHUNK_BYTES = 32_768
@@ -38,6 +40,7 @@ class ChangeStream:
         """`still_theirs` says whether the token is still good for that principal."""
         self._parts = parts
         self._recent = parts.recent
+        self._show = partial(shown, parts)
         self._tenant_id = tenant_id
         self._principal = principal
         self._still_theirs = still_theirs
@@ -148,7 +151,7 @@ class ChangeStream:
     def _data(self, told: Told) -> bytes | None:
         if not told.may_be_told(self._principal):
             return None
-        return told.data(self._principal, self._parts.now(), self._parts.policy)
+        return told.data(self._principal, self._parts.now(), self._show)
 
     def _take_place(self, number: int, cursor: Cursor, joined: int) -> None:
         """Go on behind `number`; of what comes up to `joined`, the client may know more than that."""

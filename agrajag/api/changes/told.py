@@ -8,19 +8,18 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import TypeAlias
 
-from agrajag.api.permissions import Act, Principal, Whose, refusal, shown_to
-from agrajag.core.policy import Policy
-from agrajag.core.reading import reading
+from agrajag.api.permissions import Act, Principal, Whose, refusal
 from agrajag.errors import InputError
 from agrajag.model.enums import Scope
 from agrajag.model.health import ToolHealth
 from agrajag.model.keys import parts
+from agrajag.model.reading import HealthReading
 from agrajag.model.wire_model import Count, WireModel
 from agrajag.view.listening import News
 from agrajag.wire.health_records import read_health
 
-PolicyOf: TypeAlias = Callable[[str, str | None], Policy]
-"""The policy in force for a tenant and project."""
+Show: TypeAlias = Callable[[Principal, ToolHealth], HealthReading]
+"""A document as of now, as the principal may see it."""
 
 _FRESH = timedelta(seconds=5)
 """How long what was written is said again: a status may lapse by time alone."""
@@ -55,10 +54,10 @@ class Told:
             and refusal(principal, Act.READ_HEALTH, principal.whose(self.scope, self.scope_id)) is None
         )
 
-    def data(self, principal: Principal, now: datetime, policy_of: PolicyOf) -> bytes | None:
-        """A `HealthReading` for the principal, or a `Gone`, as JSON in one line; None for a value that is none.
+    def data(self, principal: Principal, now: datetime, show: Show) -> bytes | None:
+        """What `show` makes of it for the principal, or a `Gone`, as JSON in one line; None for a value that is none.
 
-        It is as of `now`, or of a few seconds before.
+        It is as of `now`, or of a few seconds before, and the same for all whom the same may be shown.
         """
         if self.value is None:
             return Gone(key=self.key, revision=self.revision).to_json()
@@ -71,8 +70,7 @@ class Told:
         except InputError:
             return None  # the view finds out by itself, and counts it
         self._named = _named(document)
-        policy = policy_of(document.tenant_id, document.scope_id if self.scope is Scope.PROJECT else None)
-        data = reading(shown_to(principal, document), now, policy).to_json()
+        data = show(principal, document).to_json()
         if len(self._versions) >= _MAX_VERSIONS:
             self._versions.clear()
         self._versions[self._version(principal)] = now, data
