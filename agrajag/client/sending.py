@@ -118,13 +118,11 @@ class Sending:
 
     async def _prepared(self) -> float | None:
         rest_seconds = self._outbox.end_windows(time.monotonic())
-        began = time.monotonic()
+        stretch = _Stretch()
         while (report := self._outbox.next_unredacted()) is not None:
             report.redact()
-            if time.monotonic() - began > _STRETCH_SECONDS:
-                self._ready.set()
-                await asyncio.sleep(_PAUSE_SECONDS)
-                began = time.monotonic()
+            self._ready.set()
+            await stretch.rest()
         self._ready.set()
         CLIENT_WAITING.set(len(self._outbox))
         return rest_seconds
@@ -144,7 +142,12 @@ class Sending:
 
     async def _deliver(self, taken: Iterable[Report], outage: Outage) -> None:
         """Returns when the brokers have them, or refuse them for good."""
-        pending = [(report, output) for report in taken if (output := self._output(report)) is not None]
+        pending: list[tuple[Report, Output]] = []
+        stretch = _Stretch()
+        for report in taken:
+            if (output := self._output(report)) is not None:
+                pending.append((report, output))
+            await stretch.rest()
         while pending:
             try:
                 pending = await self._attempt(pending)
@@ -178,7 +181,7 @@ class Sending:
         """What became of each: an error, or what the brokers say of it."""
         acknowledgements: list[asyncio.Future[object]] = []
         failure: BaseException = TimeoutError(f"no answer within {_ANSWER_SECONDS:g} s")
-        began = time.monotonic()
+        stretch = _Stretch()
         try:
             async with asyncio.timeout(_ANSWER_SECONDS):
                 for output in outputs:
@@ -187,9 +190,7 @@ class Sending:
                     acknowledgement = await handed_over(producer, output._replace(partition=place))
                     acknowledgement.add_done_callback(_end_of)  # else the loop complains of those given up
                     acknowledgements.append(acknowledgement)
-                    if time.monotonic() - began > _STRETCH_SECONDS:
-                        await asyncio.sleep(_PAUSE_SECONDS)
-                        began = time.monotonic()
+                    await stretch.rest()
                 await asyncio.wait(acknowledgements)
         except (KafkaError, OSError) as error:
             failure = error
@@ -219,6 +220,19 @@ class Sending:
             event.to_json(),
             binary_headers(kind, SOURCE, report.event_id),
         )
+
+
+class _Stretch:
+    """Work that rests now and then, so that other threads come to theirs."""
+
+    def __init__(self) -> None:
+        self._began = time.monotonic()
+
+    async def rest(self) -> None:
+        """Rests, if it has worked for long enough."""
+        if time.monotonic() - self._began > _STRETCH_SECONDS:
+            await asyncio.sleep(_PAUSE_SECONDS)
+            self._began = time.monotonic()
 
 
 def _end_of(acknowledgement: asyncio.Future[object]) -> object:

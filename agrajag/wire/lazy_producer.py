@@ -2,11 +2,13 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from aiokafka import AIOKafkaProducer
+from aiokafka.errors import KafkaError
 
-from agrajag.wire.ending import Stoppable, ended_in_time
+from agrajag.wire.ending import STOP_TIMEOUT_SECONDS, Stoppable
 
 
 class LazyProducer:
@@ -33,11 +35,14 @@ class LazyProducer:
             return self._producer
 
     def give_up(self, producer: Stoppable) -> None:
-        """Ends this producer on nobody's time, unless another has taken its place."""
+        """Ends this producer on nobody's time, unless another has taken its place.
+
+        While the brokers are away that has no end: it holds a connection and its tasks until they are back.
+        """
         if producer is not self._producer:
             return
         self._producer = None
-        ending = asyncio.create_task(ended_in_time(producer))
+        ending = asyncio.create_task(_ended(producer))
         self._ending.add(ending)
         ending.add_done_callback(self._ending.discard)
 
@@ -45,4 +50,13 @@ class LazyProducer:
         """Ends the producer; what is still on its way is given ten seconds. It may be used again."""
         if self._producer is not None:
             self.give_up(self._producer)
-        await asyncio.gather(*self._ending)
+        if self._ending:
+            _, late = await asyncio.wait(self._ending, timeout=STOP_TIMEOUT_SECONDS)
+            for task in late:
+                task.cancel()
+
+
+async def _ended(producer: Stoppable) -> None:
+    # To cut it short would leave its connection and its tasks behind for good.
+    with suppress(KafkaError, OSError, TimeoutError):
+        await producer.stop()
