@@ -18,6 +18,13 @@ from tests.service.topics import make_topics
 from tests.waiting import eventually
 
 
+@pytest.fixture
+async def topics(connection: KafkaConnection, topic_prefix: str) -> Topics:
+    made = Topics(topic_prefix, partitions=4)
+    await make_topics(connection, made)
+    return made
+
+
 def written(label: str) -> float:
     return REGISTRY.get_sample_value("agrajag_outputs_total", {"topic": label}) or 0.0
 
