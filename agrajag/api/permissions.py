@@ -131,11 +131,15 @@ def refusal(principal: Principal, act: Act, whose: Whose = Whose.SHARED) -> str 
     return f"to {act} that is {whose} takes the role {needed}; this token has the role {principal.role}"
 
 
+def may_see_scope(principal: Principal, scope: Scope, scope_id: str) -> bool:
+    """Whether documents of this scope, in a tenant of the principal, may be shown to them."""
+    return refusal(principal, Act.READ_HEALTH, principal.whose(scope, scope_id)) is None
+
+
 def may_see(principal: Principal, document: ToolHealth) -> bool:
     """Whether a health document may be shown to the principal."""
-    if not principal.belongs_to(document.tenant_id):
-        return False
-    return refusal(principal, Act.READ_HEALTH, principal.whose(document.scope, document.scope_id)) is None
+    of_theirs = principal.belongs_to(document.tenant_id)
+    return of_theirs and may_see_scope(principal, document.scope, document.scope_id)
 
 
 def shown_to(principal: Principal, document: ToolHealth) -> ToolHealth:

@@ -1,10 +1,11 @@
 """Shows health documents of the view to somebody: those that they may see, without what in them is about others."""
 
 from collections.abc import AsyncIterator, Callable
+from functools import partial
 from typing import NamedTuple
 
 from agrajag.api.parts import Parts
-from agrajag.api.permissions import Act, Principal, refusal, shown_to
+from agrajag.api.permissions import Principal, may_see_scope, shown_to
 from agrajag.core.lookup import Caller
 from agrajag.core.policy import Policy
 from agrajag.core.reading import cascade_reading, reading
@@ -41,9 +42,7 @@ def shown_cascade(parts: Parts, principal: Principal, caller: Caller, tool_name:
 
 def sees(principal: Principal) -> Callable[[Scope, str], bool]:
     """Whether a document of this scope may be shown to the principal."""
-    return lambda scope, scope_id: (
-        refusal(principal, Act.READ_HEALTH, principal.whose(scope, scope_id)) is None
-    )
+    return partial(may_see_scope, principal)
 
 
 async def found(

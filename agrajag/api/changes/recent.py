@@ -6,7 +6,7 @@ been compacted, is remembered as the place before which nothing can be promised.
 """
 
 import asyncio
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import defaultdict, deque
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -120,6 +120,13 @@ class RecentChanges:
     def first(self, tenant_id: str) -> int:
         """The number behind which all changes of the tenant are still here."""
         return max(self._dropped.get(tenant_id, 0), self._forgotten)
+
+    def known(self, tenant_id: str, cursor: Cursor) -> int:
+        """The number up to which a usable cursor knows every change of the tenant; of later ones it knows some where it
+        was given by another process, which read them in another order."""
+        changes = self._of_tenant.get(tenant_id, deque())
+        index = bisect_left(changes, True, key=lambda change: not has_reached(cursor.offsets, change.offsets))
+        return changes[index - 1].number if index else self.first(tenant_id)
 
     def unusable(self, cursor: Cursor) -> StreamReset | None:
         """Why not every change after `cursor` is known here; None where each is."""

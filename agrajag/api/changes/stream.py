@@ -94,7 +94,7 @@ class ChangeStream:
             await asyncio.sleep(_LOOK_AGAIN_SECONDS)  # another process may have read further
             unusable = self._recent.unusable(cursor)
         if unusable is None:
-            self._take_place(self._recent.first(self._tenant_id), cursor, self._recent.number)
+            self._take_place(self._recent.known(self._tenant_id, cursor), cursor, self._recent.number)
         return unusable
 
     async def _from_the_start(self) -> AsyncGenerator[bytes, None]:
@@ -102,7 +102,7 @@ class ChangeStream:
         snapshot = self._parts.snapshots.take(self._parts.view, self._recent, self._tenant_id)
         self._take_place(snapshot.number, snapshot.cursor, snapshot.number)
         count, size, chunk = 0, 0, list[bytes]()
-        for told in snapshot.documents():
+        for number, told in enumerate(snapshot.documents(), 1):
             data = self._data(told)
             if data is not None:
                 count += 1
@@ -113,6 +113,7 @@ class ChangeStream:
                     return
                 yield b"".join(chunk)
                 size, chunk = 0, []
+            if number % _AT_ONCE == 0:
                 await asyncio.sleep(0)
         yield b"".join((*chunk, event(EventKind.CURRENT, b'{"documents":%d}' % count, self._place())))
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import TypeAlias
 
-from agrajag.api.permissions import Act, Principal, Whose, refusal
+from agrajag.api.permissions import Act, Principal, Whose, may_see_scope, refusal
 from agrajag.errors import InputError
 from agrajag.model.enums import Scope
 from agrajag.model.health import ToolHealth
@@ -49,10 +49,9 @@ class Told:
 
     def may_be_told(self, principal: Principal) -> bool:
         """Whether the principal may hear of it at all."""
-        return self.scope is not None and (
-            principal.belongs_to(self.tenant_id)
-            and refusal(principal, Act.READ_HEALTH, principal.whose(self.scope, self.scope_id)) is None
-        )
+        if self.scope is None or not principal.belongs_to(self.tenant_id):
+            return False
+        return may_see_scope(principal, self.scope, self.scope_id)
 
     def data(self, principal: Principal, now: datetime, show: Show) -> bytes | None:
         """What `show` makes of it for the principal, or a `Gone`, as JSON in one line; None for a value that is none.

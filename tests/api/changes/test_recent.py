@@ -79,7 +79,7 @@ def test_from_any_place_each_change_behind_it_is_told_once_and_in_order_or_the_p
 
 
 def _followed(recent: RecentChanges, place: Cursor, limit: int) -> Iterator[Change]:
-    number = recent.first("acme")
+    number = recent.known("acme", place)
     while changes := of_acme(recent, number, limit):
         number = changes[-1].number
         yield from (one for one in changes if one.offset >= place.offsets[one.partition])
@@ -93,6 +93,16 @@ def test_what_is_read_is_not_told_before_it_is_shown() -> None:
     recent.shown()
     assert [one.offsets for one in of_acme(recent, begin)] == [(1, 0, 0)]
     assert recent.cursor.offsets == (1, 0, 0)
+
+
+def test_whoever_comes_back_to_the_same_process_goes_on_right_behind_its_place() -> None:
+    recent = reading()
+    for offset in range(9):
+        recent.read(offset % _PARTITIONS, offset // _PARTITIONS, news())
+    recent.shown()
+    for change in of_acme(recent, recent.first("acme")):
+        assert recent.known("acme", Cursor(recent.cursor.log, change.offsets)) == change.number
+    assert recent.known("globex", recent.cursor) == recent.first("globex")
 
 
 def test_what_is_read_again_after_an_outage_is_no_news() -> None:
