@@ -18,7 +18,7 @@ import structlog
 from agrajag.api.problems import Missing, ProblemType, Refused, needing, not_found
 from agrajag.api.store_access import StoreAccess, store_needed
 from agrajag.errors import PermanentError, TransientError
-from agrajag.metrics import API_REPEATS
+from agrajag.metrics import API_KEYS_UNCHECKED, API_REPEATS
 from agrajag.model.answers import CommandResult, HealthCommand
 from agrajag.model.enums import CommandOutcome, ProcessStatus
 from agrajag.model.processes import ProcessEvent
@@ -123,6 +123,7 @@ class Commanding:
                 return await self._in_store(command.tenant_id, command.command_id)
         except (TransientError, PermanentError, TimeoutError) as error:
             # A worker still knows the commands that it has carried out lately.
+            API_KEYS_UNCHECKED.inc()
             log.warning("command_not_looked_up", command_id=command.command_id, reason=str(error))
             return None
 

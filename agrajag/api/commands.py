@@ -1,11 +1,12 @@
 """The routes that ask something of a health document: override, clear, recheck, and dismiss a message."""
 
 import math
+from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request, Response
-from pydantic import Field, StringConstraints
+from pydantic import Field, StringConstraints, WithJsonSchema
 from pydantic.json_schema import SkipJsonSchema
 
 from agrajag.api.asking import AskingGiven, ChangeAsked, WhyAsked
@@ -30,13 +31,26 @@ _PROBLEMS = problem_responses(ProblemType.REFUSED, ProblemType.UNAVAILABLE)
 MessageSegment = Annotated[Id, Path(alias="itemId", description="The message.")]
 
 
+SpanAsked = Annotated[
+    Duration,
+    # The format `duration` of JSON Schema has spans of many years, and no fractions.
+    WithJsonSchema(
+        {
+            "type": "string",
+            "pattern": r"^P(?=.)([0-9]{1,3}D)?(T(?=.)([0-9]{1,3}H)?([0-9]{1,4}M)?([0-9]{1,5}S)?)?$",
+            "description": "ISO 8601, such as PT2H; at most 366 days.",
+        }
+    ),
+]
+
+
 class OverrideAsked(Body):
     """What a person says of a tool, above all evidence: until its end, or until it is lifted."""
 
     status: Status
     reason: Annotated[str, StringConstraints(min_length=1, max_length=MAX_NOTE, pattern=r"\S")]
     until: Time | None = None
-    duration: Duration | None = None
+    duration: SpanAsked | None = None
 
 
 class LiftAsked(ChangeAsked, WhyAsked):
@@ -74,10 +88,17 @@ async def override_status(
     place = asking.place(Act.OVERRIDE, asked)
     said = await read_body(request, OverrideAsked)
     if said.until is not None and said.duration is not None:
-        problem = FieldProblem(field="body.until", reason="either until or duration")
-        raise Refused(ProblemType.INVALID, "either until or duration", errors=[problem])
-    fields = {name: getattr(said, name) for name in OverrideAsked.model_fields}
-    return await asking.command(CommandKind.OVERRIDE, tool, place, project_id=asked.project_id, **fields)
+        raise _refused_until("either until or duration")
+    return await asking.command(
+        CommandKind.OVERRIDE,
+        tool,
+        place,
+        project_id=asked.project_id,
+        status=said.status,
+        reason=said.reason,
+        duration=said.duration,
+        until=_in_utc(said.until),
+    )
 
 
 @router.delete(
@@ -181,6 +202,18 @@ async def dismiss_message(
         reason=asked.reason,
         inbox_item_id=item_id,
     )
+
+
+def _in_utc(until: datetime | None) -> datetime | None:
+    try:
+        return None if until is None else until.astimezone(UTC)
+    except OverflowError:
+        raise _refused_until("is outside the years 1 to 9999 in UTC") from None
+
+
+def _refused_until(reason: str) -> Refused:
+    problem = FieldProblem(field="body.until", reason=reason)
+    return Refused(ProblemType.REFUSED, f"{problem.field}: {reason}", errors=[problem])
 
 
 def _refuse_too_many(wait_seconds: float) -> None:

@@ -41,9 +41,10 @@ def read_reports(body: bytes, model: type[R], tenant_id: str) -> list[R]:
 
 
 def one_report_schema(model: type[Report]) -> dict[str, Any]:
-    """What one event looks like; the tenant of the path is its own."""
+    """What one event looks like, which need not say whose it is."""
     event = schema_of(model)
     event["required"] = [name for name in event["required"] if name != "tenantId"]
+    del event["properties"]["tenantId"]
     return event
 
 

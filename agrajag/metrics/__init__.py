@@ -8,6 +8,7 @@ Everybody imports from here: so the registry holds all of them wherever it is sh
 """
 
 from agrajag.metrics.api import (
+    API_KEYS_UNCHECKED,
     API_REFUSALS,
     API_REPEATS,
     API_REQUESTS,

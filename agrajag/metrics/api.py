@@ -43,6 +43,12 @@ API_REFUSALS = Counter(
 API_REPEATS = Counter(
     "agrajag_api_repeats", "Requests that were repeated under their Idempotency-Key.", registry=REGISTRY
 )
+# Requests under a key whose earlier ones, those of other API processes, could not be looked up in the store.
+API_KEYS_UNCHECKED = Counter(
+    "agrajag_api_keys_unchecked",
+    "Requests under an Idempotency-Key that the store could not be asked about.",
+    registry=REGISTRY,
+)
 # Tokens that the API knows.
 API_TOKENS = Gauge("agrajag_api_tokens", "Tokens in force.", registry=REGISTRY)
 # Changes of the file of tokens that were not taken in, since it was unusable.

@@ -121,10 +121,6 @@ def test_an_override_stands_until_it_is_lifted_and_says_who_and_why(api: Running
         ({"status": "DOWN", "reason": "x", "untill": "2030-01-01T00:00:00Z"}, "body.untill"),
         ({"status": "DOWN", "reason": "x", "tenantId": "globex"}, "body.tenantId"),
         ({"status": "DOWN", "reason": "x", "until": 12}, "body.until"),
-        (
-            {"status": "DOWN", "reason": "x", "until": "2030-01-01T00:00:00Z", "duration": "PT1H"},
-            "body.until",
-        ),
         ([], "body"),
     ],
 )
@@ -134,6 +130,23 @@ def test_an_override_that_cannot_be_meant_is_refused_by_field_and_never_sent(
     answer = api.client().put("/brain/acme/tools/unsaid/override", params={"scope": "TENANT"}, json=body)
     assert answer.status_code == 422, answer.text
     assert [one["field"] for one in answer.json()["errors"]] == [field]
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        {"until": "2030-01-01T00:00:00Z", "duration": "PT1H"},
+        {"until": "0001-01-01T00:00:00+14:00"},
+    ],
+)
+def test_an_end_that_there_cannot_be_is_refused_and_never_sent(
+    api: RunningApi, times: dict[str, str]
+) -> None:
+    body = {"status": "DOWN", "reason": "x", **times}
+    answer = api.client().put("/brain/acme/tools/endless/override", json=body)
+    assert answer.status_code == 409, answer.text
+    assert [one["field"] for one in answer.json()["errors"]] == ["body.until"]
+    assert commands_of(api, "endless") == []
 
 
 def test_what_a_worker_refuses_is_a_conflict_with_its_reason(api: RunningApi) -> None:

@@ -15,6 +15,7 @@ from agrajag.api.parts import Parts
 from agrajag.api.permissions import Role
 from agrajag.api.store_access import StoreAccess
 from agrajag.documents.cascade import RULES_PATH, SETTINGS_PATH
+from agrajag.metrics import API_KEYS_UNCHECKED
 from agrajag.model.answers import Document
 from agrajag.wire.asking import Asker
 from agrajag.wire.clients import KafkaConnection
@@ -24,6 +25,7 @@ from tests.api.running import RunningApi, bearer
 from tests.documents.texts import a_rule_file
 from tests.kafka_reading import read_all
 from tests.service.topics import make_topics
+from tests.wire.records import counting
 
 ERROR: dict[str, Any] = {"toolName": "search", "userId": "rita", "error": {"httpStatus": 503}}
 SUCCESS = {"toolName": "search"}
@@ -183,7 +185,9 @@ def test_without_a_store_commands_go_on_and_what_needs_it_says_that_it_is_missin
                 await client.post("/brain/acme/inbox/any/dismiss"),
             ]
 
-    first, second, *lacking = api.run(asked())
+    with counting(API_KEYS_UNCHECKED) as unchecked:
+        first, second, *lacking = api.run(asked())
+        assert unchecked() == 1
     assert first.json()["command"]["outcome"] == "APPLIED"
     assert second.json()["command"] == first.json()["command"]
     assert [(one.status_code, one.json().get("missing")) for one in lacking] == [(503, "store")] * 3
