@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from agrajag.api.permissions import Role
-from tests.api.running import USERS, bearer, secret_of
+from tests.api.running import USERS, RunningApi, bearer, secret_of
 
 
 class Asked(NamedTuple):
@@ -66,6 +66,12 @@ ELSEWHERE = {
     ),
 }
 """Reads whose own tests hold what each role may."""
+
+
+@pytest.fixture(scope="module")
+def client(api: RunningApi) -> httpx.Client:
+    """One that says by itself who it is."""
+    return api.client(None)
 
 
 def ask(

@@ -18,6 +18,7 @@ router = APIRouter(prefix="/brain", tags=["changes"])
 
 @router.get(
     "/{tenant:segment}/changes",
+    status_code=200,
     response_class=ChangesAnswer,
     responses={
         200: {
