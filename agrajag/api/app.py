@@ -1,6 +1,10 @@
 """Puts the routes together: one application over the parts that it is given."""
 
+from collections.abc import Iterable
+from itertools import chain
+
 from fastapi import FastAPI
+from starlette.routing import BaseRoute, Route
 
 from agrajag import __version__
 from agrajag.api import (
@@ -52,12 +56,21 @@ def create_app(parts: Parts) -> FastAPI:
         generate_unique_id_function=operation_id,
     )
     app.state.parts = parts
-    tell_problems(app)
+    pages = page_routes()
+    tell_problems(app, lambda path: _methods_at(path, pages))
     describe_problems(app)
     for router in ROUTERS:
         app.include_router(router)
-    app.router.routes.extend(page_routes())
+    app.router.routes.extend(pages)
     app.add_middleware(
         Edge, max_body_bytes=parts.values.max_body_bytes, request_seconds=parts.values.request_seconds
     )
     return app
+
+
+def _methods_at(path: str, pages: Iterable[BaseRoute]) -> set[str]:
+    """The methods of all routes at a path, as it was sent."""
+    routes = (
+        route for route in chain(pages, *(router.routes for router in ROUTERS)) if isinstance(route, Route)
+    )
+    return {method for route in routes if route.path_regex.match(path) for method in route.methods or ()}

@@ -3,7 +3,7 @@
 What a stranger sent, traces and addresses of ours are never in it: an error of the server is logged and told as such.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from http import HTTPStatus
@@ -155,8 +155,8 @@ def problem_responses(*kinds: ProblemType) -> dict[int | str, dict[str, Any]]:
     return told
 
 
-def tell_problems(app: FastAPI) -> None:
-    """Have every error of `app` told as a problem."""
+def tell_problems(app: FastAPI, methods_at: Callable[[str], Collection[str]]) -> None:
+    """Have every error of `app` told as a problem; `methods_at` tells all methods that there are at a path."""
 
     @app.exception_handler(RequestValidationError)
     async def _invalid(_request: Request, error: RequestValidationError) -> Response:
@@ -165,10 +165,13 @@ def tell_problems(app: FastAPI) -> None:
         return Refused(ProblemType.INVALID, detail, errors=found[:_MAX_ERRORS]).response()
 
     @app.exception_handler(StarletteHTTPException)
-    async def _refused(_request: Request, error: StarletteHTTPException) -> Response:
+    async def _refused(request: Request, error: StarletteHTTPException) -> Response:
         if not isinstance(error, Refused):
             kind = _BY_STATUS.get(error.status_code, ProblemType.INTERNAL)
-            error = Refused(kind, error.detail, headers=error.headers, status=error.status_code)
+            headers = error.headers
+            if kind is ProblemType.METHOD_NOT_ALLOWED:  # the library names those of one route alone
+                headers = {"Allow": ", ".join(sorted(methods_at(request.url.path)))}
+            error = Refused(kind, error.detail, headers=headers, status=error.status_code)
         return error.response()
 
     @app.exception_handler(AgrajagError)

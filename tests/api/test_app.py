@@ -31,6 +31,7 @@ def test_every_answer_is_hardened_and_every_error_is_a_problem(api: RunningApi) 
         assert "access-control-allow-origin" not in answer.headers
         assert "server" not in answer.headers
     assert answers[2].headers["allow"] == "GET"
+    assert client.post("/brain/acme/documents/a%2Fb").headers["allow"] == "DELETE, GET, PUT"
     for answer in answers[1:]:
         assert answer.headers["content-type"] == "application/problem+json"
         assert answer.json()["status"] == answer.status_code
