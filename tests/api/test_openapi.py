@@ -26,7 +26,7 @@ def test_the_table_of_the_readme_has_every_route(api: RunningApi) -> None:
 
 def test_the_pattern_of_names_says_the_same_as_that_of_the_models() -> None:
     for sign in ("a", "é", "/", "|", "\u3000", "😀"):
-        assert re.match(visible_pattern(), sign)
+        assert re.fullmatch(visible_pattern(), sign)
     for sign in ("\0", "\n", "\x85", "\u00ad", "\u202e", "\u2028", "\ufeff", "\U000e0041"):
-        assert not re.match(visible_pattern(), sign)
+        assert not re.fullmatch(visible_pattern(), sign)
     assert VISIBLE.startswith("^[^")
