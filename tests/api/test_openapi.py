@@ -18,7 +18,7 @@ def operations(url: str) -> set[tuple[str, str]]:
 
 
 def test_the_table_of_the_readme_has_every_route(api: RunningApi) -> None:
-    section = README.read_text("utf-8").partition("\n## Over HTTP\n")[2].partition("\n## ")[0]
+    section = README.read_text("utf-8").partition("\n## The HTTP API\n")[2].partition("\n## ")[0]
     rows = re.findall(r"^\| `([A-Z, ]+) (/brain[^`]*)` \|", section, re.MULTILINE)
     told = {(method, path) for methods, path in rows for method in methods.split(", ")}
     assert told == operations(api.url)
