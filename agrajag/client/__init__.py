@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from agrajag.client.call import Call
     from agrajag.client.connected import Agrajag
     from agrajag.client.guard import Guard
+    from agrajag.client.refused import ToolRefused
     from agrajag.client.reporter import ToolErrorReporter
     from agrajag.client.watching import Watch
     from agrajag.core.admission import Admission, Decision, GuardPolicy, Refusal
@@ -31,6 +32,7 @@ _HOMES = {
     "KafkaConnection": "agrajag.wire.clients",
     "Refusal": "agrajag.core.admission",
     "ToolErrorReporter": "agrajag.client.reporter",
+    "ToolRefused": "agrajag.client.refused",
     "Watch": "agrajag.client.watching",
 }
 
@@ -47,6 +49,7 @@ __all__ = [
     "KafkaConnection",
     "Refusal",
     "ToolErrorReporter",
+    "ToolRefused",
     "Watch",
 ]
 
