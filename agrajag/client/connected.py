@@ -5,11 +5,13 @@ from agrajag.client import Agrajag, GuardPolicy
 
 with Agrajag.connect("127.0.0.1:9092", tenant="acme", own=GuardPolicy(refuse_down=True)) as agrajag:
     call = agrajag.call("crm_lookup", user="alice")
-    admission = agrajag.guard.ask(call)
+    admission = agrajag.ask(call)
     if admission.is_allowed:
         with agrajag.watch(call) as watched:
             watched.result(look_up("Dent"))
 ```
+
+`guarded`, `mcp` and `langchain` do the same beside the tools that a service has already.
 
 Only the beginning and the end wait, each for a bounded time. Where the brokers are away everything is allowed, reports
 wait in memory, and both go on as soon as they are back.
@@ -29,13 +31,14 @@ from agrajag.client.attending import Attendant
 from agrajag.client.background import Background
 from agrajag.client.call import Call
 from agrajag.client.guard import Guard
+from agrajag.client.outcomes import Outcomes
 from agrajag.client.reporter import CallFields, ToolErrorReporter
 from agrajag.client.watching import Watch
-from agrajag.core.admission import GuardPolicy
+from agrajag.core.admission import Admission, GuardPolicy
 from agrajag.core.match import RuleSet
 from agrajag.core.policy import Policy
 from agrajag.documents.live import LiveDocuments
-from agrajag.errors import PermanentError, TransientError
+from agrajag.errors import ConfigError, PermanentError, TransientError
 from agrajag.metrics import CLIENT_DEGRADED
 from agrajag.view import HealthView
 from agrajag.wire.clients import KafkaConnection
@@ -55,6 +58,9 @@ R = TypeVar("R")
 
 WAIT_SECONDS = 5.0
 """How long the beginning waits for the brokers."""
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 _HEALTH, _DOCUMENTS = "health", "documents"
 
@@ -88,6 +94,7 @@ class Agrajag:
         self.reporter = ToolErrorReporter(
             connection, topics, tenant_id=tenant, health=self.view, background=self._background
         )
+        self._attendant = Attendant(self.reporter, self.guard)
 
     @classmethod
     def connect(
@@ -126,9 +133,49 @@ class Agrajag:
         """A call of this tool, for the client's own tenant unless another is named."""
         return self.reporter.call(tool, **fields)
 
+    def ask(self, call: Call) -> Admission:
+        """Whether to make this call: as the guard says, or as the last failure of the same means (`client.guard`)."""
+        return self._attendant.ask(call)
+
     def watch(self, tool: str | Call, **fields: Unpack[CallFields]) -> Watch:
-        """Watches one call, as a context manager of either kind: how it ends is reported, and told to the guard."""
-        return Watch(_Outcomes(self), self.call(tool, **fields) if isinstance(tool, str) else tool)
+        """Watches one call, as a context manager of either kind: how it ends is reported, and known to `ask`."""
+        return Watch(Outcomes(self._attendant), self.call(tool, **fields) if isinstance(tool, str) else tool)
+
+    def guarded(
+        self,
+        tool: str | None = None,
+        *,
+        who: Callable[..., CallFields] | None = None,
+        **fields: Unpack[CallFields],
+    ) -> Callable[[Callable[P, R]], Callable[P, R]]:
+        """A decorator for a function that is a tool, or calls one (`client.adapters.functions`)."""
+        return guarded(self._attendant, tool, who=who, **fields)
+
+    def mcp(
+        self,
+        session: "Session",
+        /,
+        *,
+        prefix: str = "",
+        who: Callable[[str, dict[str, Any]], CallFields] | None = None,
+        **fields: Unpack[CallFields],
+    ) -> "AttendedSession":
+        """An MCP client session whose tools are attended (`client.adapters.mcp`); needs `agrajag[mcp]`."""
+        with _extra("mcp"):
+            from agrajag.client.adapters.mcp import AttendedSession
+        return AttendedSession(session, self._attendant, prefix=prefix, who=who, **fields)
+
+    def langchain(
+        self,
+        *,
+        answers_errors: bool = False,
+        who: "Callable[[ToolCallRequest], CallFields] | None" = None,
+        **fields: Unpack[CallFields],
+    ) -> "ToolHealthMiddleware":
+        """A middleware for an agent's tools (`client.adapters.langchain`); needs `agrajag[langchain]`."""
+        with _extra("langchain"):
+            from agrajag.client.adapters.langchain import ToolHealthMiddleware
+        return ToolHealthMiddleware(self._attendant, answers_errors=answers_errors, who=who, **fields)
 
     @cached_property
     def attendant(self) -> Attendant:
@@ -274,18 +321,11 @@ class _Followed(Protocol):
     async def run(self) -> None: ...
 
 
-class _Outcomes:
-    """Tells the guard how a call has ended, before the reporter does the rest."""
-
-    def __init__(self, client: Agrajag) -> None:
-        self._client = client
-
-    def report(self, call: Call, failure: object, *, handled: BaseException | None = None) -> str | None:
-        """It failed."""
-        self._client.guard.ended(call, worked=False)
-        return self._client.reporter.report(call, failure, handled=handled)
-
-    def succeeded(self, call: Call) -> str | None:
-        """It worked."""
-        self._client.guard.ended(call, worked=True)
-        return self._client.reporter.succeeded(call)
+@contextmanager
+def _extra(name: str) -> Iterator[None]:
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("agrajag"):
+            raise
+        raise ConfigError(f"client: {error.name} is not installed: pip install 'agrajag[{name}]'") from error

@@ -4,11 +4,13 @@ import subprocess
 import sys
 import time
 
+import httpx
 import pytest
 from aiokafka import AIOKafkaProducer
+from mcp import ClientSession
 
 import agrajag.client
-from agrajag.client import Agrajag, Decision, GuardPolicy, KafkaConnection
+from agrajag.client import Agrajag, Decision, GuardPolicy, KafkaConnection, ToolRefused
 from agrajag.clock import utc_now
 from agrajag.documents.cascade import RULES_PATH, DocumentName
 from agrajag.documents.records import a_document, document_output
@@ -72,7 +74,11 @@ async def test_a_service_knows_what_is_known_and_tells_what_its_tools_do(place: 
     rules = a_document(DocumentName("acme", None, RULES_PATH), _RULES, 1, NOW)
     await _send(place, _told(place, down), document_output(place.topics.name(Topic.DOCUMENTS), rules))
     connected = Agrajag.connect(
-        place.connection, tenant="acme", own=GuardPolicy(refuse_down=True), topics_prefix=place.topics.prefix
+        place.connection,
+        tenant="acme",
+        own=GuardPolicy(refuse_down=True),
+        topics_prefix=place.topics.prefix,
+        wait_seconds=60,
     )
     async with connected as agrajag:
         assert agrajag.missing == ()
@@ -80,7 +86,7 @@ async def test_a_service_knows_what_is_known_and_tells_what_its_tools_do(place: 
         assert agrajag.view.documents_of(call.caller, "search") == [down]
         checked = agrajag.guard.check(an_error(body="The queue is full."))
         assert (checked.rule_id, checked.classification) == ("queue-is-full", Classification.INTERMITTENT)
-        assert agrajag.guard.ask(agrajag.call("fetch")).decision is Decision.ALLOW
+        assert agrajag.ask(agrajag.call("fetch")).decision is Decision.ALLOW
         with pytest.raises(ValueError, match="not found"), agrajag.watch("fetch", user="alice"):
             raise ValueError("not found")
         async with agrajag.watch(call) as watched:
@@ -107,6 +113,18 @@ def test_where_the_brokers_are_away_everything_is_allowed_and_it_says_so() -> No
             assert checked.outcome is Outcome.ENQUEUED, "the bundled rules hold"
             client.start()
             assert degraded() == 1
+
+            @client.guarded(user="alice")
+            def look_up() -> str:
+                raise httpx.ConnectError("All connection attempts failed")
+
+            with pytest.raises(httpx.ConnectError):
+                look_up()
+            with pytest.raises(ToolRefused, match="look_up was not called"):
+                look_up()
+            with client.watch("other"), pytest.raises(httpx.ConnectError):
+                raise httpx.ConnectError("it is caught, so the call has worked")
+            assert client.ask(client.call("other")).is_allowed
         assert time.monotonic() - began < 30
 
 
@@ -118,6 +136,13 @@ async def test_topics_that_are_made_later_are_read_then(kafka: EmbeddedKafka, to
         async with admin_client(connection) as admin:
             await ensure_topics(admin, topics)
         await eventually(lambda: not agrajag.missing, 60)
+
+
+def test_the_adapters_are_made_of_the_clients_own_parts() -> None:
+    client = Agrajag.connect("127.0.0.1:1", tenant="acme")
+    assert type(client.langchain(user="alice")).__name__ == "ToolHealthMiddleware"
+    session = ClientSession.__new__(ClientSession)
+    assert type(client.mcp(session, prefix="crm_")).__name__ == "AttendedSession"
 
 
 def test_the_client_is_light_and_every_name_of_it_is_there() -> None:
