@@ -11,8 +11,6 @@ with Agrajag.connect("127.0.0.1:9092", tenant="acme", own=GuardPolicy(refuse_dow
             watched.result(look_up("Dent"))
 ```
 
-`guarded`, `mcp` and `langchain` do the same beside the tools that a service has already.
-
 Only the beginning and the end wait, each for a bounded time. Where the brokers are away everything is allowed, reports
 wait in memory, and both go on as soon as they are back.
 """
@@ -38,7 +36,7 @@ from agrajag.core.admission import Admission, GuardPolicy
 from agrajag.core.match import RuleSet
 from agrajag.core.policy import Policy
 from agrajag.documents.live import LiveDocuments
-from agrajag.errors import ConfigError, PermanentError, TransientError
+from agrajag.errors import PermanentError, TransientError
 from agrajag.metrics import CLIENT_DEGRADED
 from agrajag.view import HealthView
 from agrajag.wire.clients import KafkaConnection
@@ -58,9 +56,6 @@ R = TypeVar("R")
 
 WAIT_SECONDS = 5.0
 """How long the beginning waits for the brokers."""
-
-P = ParamSpec("P")
-R = TypeVar("R")
 
 _HEALTH, _DOCUMENTS = "health", "documents"
 
@@ -94,7 +89,6 @@ class Agrajag:
         self.reporter = ToolErrorReporter(
             connection, topics, tenant_id=tenant, health=self.view, background=self._background
         )
-        self._attendant = Attendant(self.reporter, self.guard)
 
     @classmethod
     def connect(
@@ -134,48 +128,12 @@ class Agrajag:
         return self.reporter.call(tool, **fields)
 
     def ask(self, call: Call) -> Admission:
-        """Whether to make this call: as the guard says, or as the last failure of the same means (`client.guard`)."""
-        return self._attendant.ask(call)
+        """Whether to make this call: as the guard says, or as the last failure of the same means."""
+        return self.attendant.ask(call)
 
     def watch(self, tool: str | Call, **fields: Unpack[CallFields]) -> Watch:
         """Watches one call, as a context manager of either kind: how it ends is reported, and known to `ask`."""
-        return Watch(Outcomes(self._attendant), self.call(tool, **fields) if isinstance(tool, str) else tool)
-
-    def guarded(
-        self,
-        tool: str | None = None,
-        *,
-        who: Callable[..., CallFields] | None = None,
-        **fields: Unpack[CallFields],
-    ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-        """A decorator for a function that is a tool, or calls one (`client.adapters.functions`)."""
-        return guarded(self._attendant, tool, who=who, **fields)
-
-    def mcp(
-        self,
-        session: "Session",
-        /,
-        *,
-        prefix: str = "",
-        who: Callable[[str, dict[str, Any]], CallFields] | None = None,
-        **fields: Unpack[CallFields],
-    ) -> "AttendedSession":
-        """An MCP client session whose tools are attended (`client.adapters.mcp`); needs `agrajag[mcp]`."""
-        with _extra("mcp"):
-            from agrajag.client.adapters.mcp import AttendedSession
-        return AttendedSession(session, self._attendant, prefix=prefix, who=who, **fields)
-
-    def langchain(
-        self,
-        *,
-        answers_errors: bool = False,
-        who: "Callable[[ToolCallRequest], CallFields] | None" = None,
-        **fields: Unpack[CallFields],
-    ) -> "ToolHealthMiddleware":
-        """A middleware for an agent's tools (`client.adapters.langchain`); needs `agrajag[langchain]`."""
-        with _extra("langchain"):
-            from agrajag.client.adapters.langchain import ToolHealthMiddleware
-        return ToolHealthMiddleware(self._attendant, answers_errors=answers_errors, who=who, **fields)
+        return Watch(Outcomes(self.attendant), self.call(tool, **fields) if isinstance(tool, str) else tool)
 
     @cached_property
     def attendant(self) -> Attendant:
@@ -319,13 +277,3 @@ class _Followed(Protocol):
     async def start(self) -> None: ...
 
     async def run(self) -> None: ...
-
-
-@contextmanager
-def _extra(name: str) -> Iterator[None]:
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        if (error.name or "").startswith("agrajag"):
-            raise
-        raise ConfigError(f"client: {error.name} is not installed: pip install 'agrajag[{name}]'") from error

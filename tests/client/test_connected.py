@@ -7,7 +7,6 @@ import time
 import httpx
 import pytest
 from aiokafka import AIOKafkaProducer
-from mcp import ClientSession
 
 import agrajag.client
 from agrajag.client import Agrajag, Decision, GuardPolicy, KafkaConnection, ToolRefused
@@ -136,13 +135,6 @@ async def test_topics_that_are_made_later_are_read_then(kafka: EmbeddedKafka, to
         async with admin_client(connection) as admin:
             await ensure_topics(admin, topics)
         await eventually(lambda: not agrajag.missing, 60)
-
-
-def test_the_adapters_are_made_of_the_clients_own_parts() -> None:
-    client = Agrajag.connect("127.0.0.1:1", tenant="acme")
-    assert type(client.langchain(user="alice")).__name__ == "ToolHealthMiddleware"
-    session = ClientSession.__new__(ClientSession)
-    assert type(client.mcp(session, prefix="crm_")).__name__ == "AttendedSession"
 
 
 def test_the_client_is_light_and_every_name_of_it_is_there() -> None:

@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -35,6 +36,7 @@ KEY = b"acme|mcp_search"
 HOME = partition_for(KEY, PARTITIONS)
 DOCUMENT_KEY = b"acme|PROJECT|essay-pipeline|mcp_search"
 FINISHED_KEY = b"acme|PROJECT|finished|mcp_search"
+HEALTH_CHANGED = "agrajag.health-changed.v1"
 MURMUR2_OPTION = " -X partitioner=murmur2_random"
 
 
@@ -100,7 +102,7 @@ async def sent(brokers: str, reply_to: str) -> list[ConsumerRecord]:
 
 async def changes(brokers: str, partition: int) -> list[ConsumerRecord]:
     """What has become of the documents of one partition, in order."""
-    records = await read_all(brokers, "agrajag.health-changed.v1")
+    records = await read_all(brokers, HEALTH_CHANGED)
     return [record for record in records if record.partition == partition]
 
 
@@ -122,6 +124,23 @@ async def test_the_producer_in_python_is_answered(brokers: str, tmp_path: Path) 
     assert (found["ruleId"], found["classification"]) == ("connect-refused", "TECHNICALLY_BROKEN")
     (record,) = await sent(brokers, "turn-17")
     assert (record.key, record.partition) == (KEY, HOME)
+
+
+def test_whoever_asks_before_a_call_makes_it_once_and_then_hears_why_not(
+    brokers: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("KAFKA", brokers)
+    (tmp_path / "ask.py").write_text(block("python", "ask.py").replace('"mcp_search"', '"towel_search"'))
+    with pytest.raises(ConnectionRefusedError):
+        runpy.run_path(str(tmp_path / "ask.py"))
+
+    async def known() -> bool:
+        found = [json.loads(record.value or b"{}") for record in await read_all(brokers, HEALTH_CHANGED)]
+        return any((one.get("toolName"), one.get("status")) == ("towel_search", "DOWN") for one in found)
+
+    asyncio.run(eventually(known, 60))
+    runpy.run_path(str(tmp_path / "ask.py"))
+    assert "not called: down for project essay-pipeline until" in capsys.readouterr().out
 
 
 async def test_the_producer_in_java_is_answered(brokers: str, tmp_path: Path) -> None:
