@@ -251,3 +251,15 @@ def test_the_tenants_are_those_that_have_a_document(tenants: list[str], left: li
     there = set(tenants) - set(left)
     assert len(found) == len(set(found)) == min(count, len(there))
     assert set(found) <= there
+
+
+def test_all_that_stands_of_one_tenant_is_had_at_once_as_it_came() -> None:
+    one, other, theirs = (health_at(Scope.USER, scope_id=scope_id) for scope_id in ("bob", "alice", "eve"))
+    deleted = health_at(Scope.PROJECT)
+    documents = view_of(one, other, theirs.with_changes(tenant_id="acme2"), deleted, gone(deleted, 2))
+    assert [(key, revision) for key, revision, _ in documents.standing("acme")] == [
+        ("acme|USER|alice|search", 1),
+        ("acme|USER|bob|search", 1),
+    ]
+    assert [ToolHealth.from_json(value) for _, _, value in documents.standing("acme")] == [other, one]
+    assert documents.standing("ac") == []
