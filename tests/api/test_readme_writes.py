@@ -18,7 +18,7 @@ def test_every_write_that_the_readme_shows_works_twice(api: RunningApi, tmp_path
     if shutil.which("curl") is None:
         assert not os.environ.get("CI"), "there is no curl"
         pytest.skip("there is no curl")
-    section = README.read_text("utf-8").partition("\n## Writing over HTTP\n")[2].partition("\n## ")[0]
+    section = README.read_text("utf-8").partition("\n### Writing over HTTP\n")[2].partition("\n### ")[0]
     shown = section.partition("```sh\n")[2].partition("```")[0]
     assert shown.count("curl") == 8
     (tmp_path / "error-patterns.yaml").write_text(a_rule_file("mine"))
