@@ -5,7 +5,7 @@ import { ask, choiceField, reasonField, selectField } from "./asking.js";
 import { element } from "./element.js";
 import { may } from "./roles.js";
 import { overrideOf } from "./summary.js";
-import { whom } from "./words.js";
+import { classInWords, whom } from "./words.js";
 
 const NAMES = { recheck: "Recheck", clear: "Clear cooldowns", clearOne: "Clear", override: "Override", lift: "Lift override" };
 const RIGHTS = { recheck: "recheck", clear: "clear", clearOne: "clear", override: "override", lift: "override" };
@@ -59,8 +59,9 @@ export class Acts {
       lift: () => api.ask("DELETE", at("override"), { query: { ...scope, reason }, key }),
     };
     const { content } = await requests[act]();
-    const { command = {}, health: changed = null } = content ?? {};
-    this.onDone(changed, `${health.toolName}: ${DONE[act][command.outcome] ?? DONE[act].APPLIED}`);
+    const { command = {}, end = null, health: changed = null } = content ?? {};
+    const told = end === null ? (DONE[act][command.outcome] ?? DONE[act].APPLIED) : endInWords(end);
+    this.onDone(changed, `${health.toolName}: ${told}`);
   }
 }
 
@@ -101,6 +102,12 @@ const QUESTIONS = {
     confirm: "Lift override",
   }),
 };
+
+/** What a diagnosis has found that ended while it was waited for. */
+function endInWords({ verdict, humanNote, userActionHint, reason }) {
+  const found = humanNote || (verdict ? classInWords(verdict) : reason) || "nothing new";
+  return ["Rechecked", found].join(": ") + (userActionHint ? `. ${userActionHint}` : "");
+}
 
 function overrideBody({ status, reason, duration }) {
   return duration === "" ? { status, reason } : { status, reason, duration };

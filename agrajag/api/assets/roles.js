@@ -5,6 +5,6 @@ const OWN_ACTS = new Set(["recheck", "clear"]);
 /** Whether `me` ({role, user}) may do `act` ("recheck", "clear", "override") to a document. */
 export function may(me, act, { scope, scopeId }) {
   if (me.role === "admin") return true;
-  if (scope === "USER") return scopeId === me.user && OWN_ACTS.has(act);
-  return me.role === "operator";
+  if (scope === "USER" && scopeId !== me.user) return false;
+  return me.role === "operator" || (scope === "USER" && OWN_ACTS.has(act));
 }
