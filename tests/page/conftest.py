@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from agrajag.api.parts import ApiValues
 from agrajag.api.permissions import Role
@@ -24,6 +24,8 @@ _QUIET = (
     "--disable-component-update",
     "--disable-sync",
 )
+
+expect.set_options(timeout=PATIENCE_MS)
 
 Visit = Callable[..., Page]
 """`visit(role, hash, ...)` opens the page as somebody of a tenant; without a role nobody has signed in."""

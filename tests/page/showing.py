@@ -1,5 +1,6 @@
 """What tests of the page put on the topics, and how they find it on the page."""
 
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -44,7 +45,12 @@ def row(page: Page, tool: str) -> Locator:
 
 def group(page: Page, state: str) -> Locator:
     """The tools of a state."""
-    return page.get_by_role("region", name=state)
+    return page.get_by_role("region", name=re.compile(f"^{state}"))
+
+
+def only(page: Page, state: str) -> Locator:
+    """The switch that leaves the tools of a state."""
+    return page.get_by_role("checkbox", name=re.compile(f"^{state}"))
 
 
 def confirm(page: Page, button: str, reason: str) -> None:

@@ -15,7 +15,7 @@ from agrajag.wire.topics import Topic
 from tests.api.running import RunningApi
 from tests.builders import a_cooldown, a_health, an_inbox_item
 from tests.page.conftest import Visit
-from tests.page.showing import confirm, down, group, row, working
+from tests.page.showing import down, only, row, working
 
 SIZES = {"desktop": (1280, 900), "phone": (320, 640)}
 HOSTILE = '<img src=x onerror="window.owned=1"><script>window.owned=1</script>\'"&amp;{{7*7}}\u2028'
@@ -70,7 +70,7 @@ def test_everything_can_be_done_with_the_keys_alone(api: RunningApi, visit: Visi
     keys.type("key_")
     expect(page.locator("#found")).to_have_text("2 tools found")
     keys.press("Tab")
-    expect(page.get_by_role("checkbox", name="Down")).to_be_focused()
+    expect(only(page, "Down")).to_be_focused()
     keys.press("j")
     expect(page.get_by_role("link", name="key_one")).to_be_focused()
     keys.press("j")

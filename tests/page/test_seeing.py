@@ -11,7 +11,7 @@ from agrajag.wire.tombstones import tombstone
 from agrajag.wire.topics import Topic
 from tests.api.running import RunningApi, key_of, running_api, secret_of
 from tests.page.conftest import Visit
-from tests.page.showing import down, group, row, working
+from tests.page.showing import down, group, only, row, working
 
 
 def test_somebody_signs_in_sees_the_tools_by_state_finds_one_and_signs_out(
@@ -42,7 +42,7 @@ def test_somebody_signs_in_sees_the_tools_by_state_finds_one_and_signs_out(
     expect(row(page, "weather")).to_be_visible()
     find.fill("no such thing")
     page.get_by_role("button", name="Show all tools").click()
-    page.get_by_role("checkbox", name="Down").check()
+    only(page, "Down").check()
     expect(row(page, "weather")).to_have_count(0)
     expect(row(page, "calendar")).to_be_visible()
 
@@ -107,7 +107,7 @@ def test_of_five_hundred_tools_a_change_touches_the_row_of_its_own(api: RunningA
     api.send(*(Output(name, key_of(one).encode(), one.to_json()) for one in tools))
     api.show(working("tool_499", tenant_id="globex"))
     page = visit(Role.READER, tenant="globex")
-    expect(page.get_by_role("checkbox", name="Working").locator("..")).to_contain_text("500")
+    expect(only(page, "Working").locator("..")).to_contain_text("500")
     page.evaluate(
         """() => {
             window.touched = 0;

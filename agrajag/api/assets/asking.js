@@ -33,7 +33,7 @@ export function ask({ title, explanation, fields, confirm, grave = false, onConf
   const no = element("button", { type: "button", on: { click: () => dialog.close() } }, "Cancel");
   const form = element(
     "form",
-    { method: "dialog" },
+    { method: "dialog", novalidate: true },
     element("h2", { id: "ask-title" }, title),
     explanation && element("p", {}, explanation),
     fields,
