@@ -1,15 +1,23 @@
 """What tests of the page put on the topics, and how they find it on the page."""
 
+import asyncio
 import re
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
+from agrajag.api.changes.stream import ChangeStream
+from aiokafka import AIOKafkaProducer
 from playwright.sync_api import Locator, Page, expect
 
 from agrajag.clock import utc_now
+from agrajag.metrics import StreamEnd
 from agrajag.model.enums import Classification, Status
 from agrajag.model.health import HistoryEntry, ToolHealth, VerdictFacet
+from agrajag.wire.topics import Topic
+from tests.api.running import RunningApi, key_of
 from tests.builders import a_health
+from tests.waiting import eventually_blocking
 
 
 def down(tool: str, revision: int = 1, **overrides: Any) -> ToolHealth:
@@ -36,6 +44,31 @@ def down(tool: str, revision: int = 1, **overrides: Any) -> ToolHealth:
 def working(tool: str, revision: int = 1, **overrides: Any) -> ToolHealth:
     """A tool against which nothing is known."""
     return a_health(tool_name=tool, revision=revision, updated_at=utc_now(), **overrides)
+
+
+def show_together(api: RunningApi, documents: Sequence[ToolHealth]) -> None:
+    """Put many documents on the topic, and wait until the view shows them all."""
+    topic = api.parts.topics.name(Topic.HEALTH_CHANGED)
+
+    async def sent() -> None:
+        async with AIOKafkaProducer(**api.parts.connection.producer_options()) as producer:
+            await asyncio.gather(
+                *[await producer.send(topic, one.to_json(), key_of(one).encode()) for one in documents]
+            )
+
+    api.run(sent())
+    eventually_blocking(lambda: all(api.shown(one) == one for one in documents))
+
+
+def cut_streams(api: RunningApi) -> None:
+    """End all streams of changes, as a network does that breaks."""
+
+    async def cut() -> None:
+        for stream in api.parts.open_streams:
+            assert isinstance(stream, ChangeStream)
+            stream.end(StreamEnd.FAULT)
+
+    api.run(cut())
 
 
 def row(page: Page, tool: str) -> Locator:

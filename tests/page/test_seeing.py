@@ -6,12 +6,11 @@ from agrajag.api.permissions import Role
 from agrajag.embedded import EmbeddedKafka
 from agrajag.model.enums import Scope
 from agrajag.model.health import HealthCounters
-from agrajag.wire.outputs import Output
 from agrajag.wire.tombstones import tombstone
 from agrajag.wire.topics import Topic
 from tests.api.running import RunningApi, key_of, running_api, secret_of
 from tests.page.conftest import Visit
-from tests.page.showing import down, group, only, row, working
+from tests.page.showing import cut_streams, down, group, only, row, show_together, working
 
 
 def test_somebody_signs_in_sees_the_tools_by_state_finds_one_and_signs_out(
@@ -88,24 +87,22 @@ def test_after_a_break_the_page_says_since_when_it_is_stale_and_catches_up(
     live = page.locator("#live")
     expect(live).to_have_text("Live")
     page.clock.install()
-    page.context.set_offline(True)
+    page.route("**/changes", lambda route: route.abort())
+    cut_streams(api)
     expect(live).to_have_text("Reconnecting…")
     page.clock.run_for(60_000)
     expect(live).to_contain_text("Stale since")
     api.show(down("interrupted", revision=2))
     with page.expect_request("**/changes") as again:
-        page.context.set_offline(False)
+        page.unroute("**/changes")
+        page.clock.run_for(60_000)
     assert again.value.headers["last-event-id"]
-    page.clock.run_for(60_000)
     expect(live).to_have_text("Live")
     expect(group(page, "Down")).to_contain_text("interrupted")
 
 
 def test_of_five_hundred_tools_a_change_touches_the_row_of_its_own(api: RunningApi, visit: Visit) -> None:
-    name = api.parts.topics.name(Topic.HEALTH_CHANGED)
-    tools = [working(f"tool_{number}", tenant_id="globex") for number in range(499)]
-    api.send(*(Output(name, key_of(one).encode(), one.to_json()) for one in tools))
-    api.show(working("tool_499", tenant_id="globex"))
+    show_together(api, [working(f"tool_{number}", tenant_id="globex") for number in range(500)])
     page = visit(Role.READER, tenant="globex")
     expect(only(page, "Working").locator("..")).to_contain_text("500")
     page.evaluate(
