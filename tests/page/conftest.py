@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from agrajag.api.parts import ApiValues
 from agrajag.api.permissions import Role
 from agrajag.embedded import EmbeddedKafka, EmbeddedStore
 from tests.api.running import USERS, RunningApi, running_api, secret_of
@@ -43,13 +42,11 @@ def browser() -> Iterator[Browser]:
         browser.close()
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def api(browser: Browser, kafka: EmbeddedKafka, store: EmbeddedStore) -> Iterator[RunningApi]:
-    """Tests share its topics, so each speaks of tools of its own."""
-    values = ApiValues(ending_seconds=1.0, recheck_wait_seconds=0.1)
-    with running_api(
-        kafka.bootstrap_servers, store_uri=store.uri, with_worker=True, with_sink=True, values=values
-    ) as running:
+    """Without a worker: what is shown are the documents that a test puts there. Tests of a module share its topics, so
+    each speaks of tools of its own."""
+    with running_api(kafka.bootstrap_servers, store_uri=store.uri, with_sink=True) as running:
         yield running
 
 

@@ -1,22 +1,36 @@
 """What is asked for on the page is carried out by a real worker, and only offered to those who may."""
 
+from collections.abc import Iterator
 from typing import Any
 
-from playwright.sync_api import expect
+import pytest
+from playwright.sync_api import Browser, expect
 
+from agrajag.api.parts import ApiValues
 from agrajag.api.permissions import Role
 from agrajag.clock import utc_now
+from agrajag.embedded import EmbeddedKafka, EmbeddedStore
 from agrajag.model.enums import Classification, ProbeIdentity, Scope, Status
 from agrajag.model.jobs import DiagnosisJob
 from agrajag.wire.outputs import Output
 from agrajag.wire.reports import report_output
 from agrajag.wire.topics import Topic
-from tests.api.running import RunningApi
+from tests.api.running import RunningApi, running_api
 from tests.builders import a_result, an_error, evidence
 from tests.kafka_reading import read_all
 from tests.page.conftest import Visit
 from tests.page.showing import confirm, down, group, row
 from tests.waiting import eventually_blocking
+
+
+@pytest.fixture(scope="module")
+def api(browser: Browser, kafka: EmbeddedKafka, store: EmbeddedStore) -> Iterator[RunningApi]:
+    """The whole system, but for the diagnosis."""
+    values = ApiValues(ending_seconds=1.0, recheck_wait_seconds=0.1)
+    with running_api(
+        kafka.bootstrap_servers, store_uri=store.uri, with_worker=True, with_sink=True, values=values
+    ) as running:
+        yield running
 
 
 def fail(api: RunningApi, tool: str, user: str = "rita", **report: Any) -> None:

@@ -4,25 +4,32 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, Route
 
-from tests.api.running import RunningApi
+from agrajag.api.page import page_assets
 
 NOW = "new Date('2026-05-23T12:00:00Z')"
 """A Saturday; two o'clock where the browser is."""
 
 
 @pytest.fixture(scope="module")
-def page(browser: Browser, api: RunningApi) -> Iterator[Page]:
+def page(browser: Browser) -> Iterator[Page]:
+    assets = page_assets()
+
+    def serve(route: Route) -> None:
+        asset = assets[route.request.url.rpartition("/")[2]]
+        route.fulfill(body=asset.content, content_type=asset.media_type)
+
     with browser.new_context(timezone_id="Europe/Zurich") as context:
+        context.route("http://page.test/**", serve)
         page = context.new_page()
-        page.goto(api.url)
+        page.goto("http://page.test/assets/icon.svg")
         yield page
 
 
 def asked(page: Page, module: str, expression: str) -> Any:
     """What an expression about the module `it` gives."""
-    return page.evaluate(f"import('./assets/{module}.js').then((it) => {expression})")
+    return page.evaluate(f"import('/assets/{module}.js').then((it) => {expression})")
 
 
 def test_events_are_the_same_wherever_the_stream_is_cut(page: Page) -> None:
@@ -46,7 +53,7 @@ def test_a_place_in_the_address_is_read_back_whatever_a_tool_is_called(page: Pag
         given = {"tenant": "a/c", "view": "tools", "tool": tool}
         assert (
             page.evaluate(
-                "(given) => import('./assets/route.js').then((it) => it.routeOf(it.hashOf(given)))", given
+                "(given) => import('/assets/route.js').then((it) => it.routeOf(it.hashOf(given)))", given
             )
             == given
         )
