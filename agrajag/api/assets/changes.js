@@ -14,7 +14,7 @@ export function pauseMs(failures, base = FIRST_WAIT_MS, chance = Math.random()) 
   return Math.min(LONGEST_WAIT_MS, base * 2 ** Math.max(0, failures - 1)) * (0.75 + chance / 2);
 }
 
-/** Calls `onEvent({event, data})` for each, `onState(state, lastHeard)`, and `onProblem(Refusal)` where the API says no.
+/** Calls `onOpen()` at each connection, `onEvent({event, data})` for each event, `onState(state, lastHeard)`, and `onProblem(Refusal)` where the API says no.
  *
  * States: "live", "reconnecting", "stale" (nothing for a while), "refused" (the token is no longer good; it has ended). */
 export class Changes {
@@ -26,8 +26,8 @@ export class Changes {
   #connection = new AbortController();
   #wait = FIRST_WAIT_MS;
 
-  constructor({ open, onEvent, onState, onProblem }) {
-    Object.assign(this, { open, onEvent, onState, onProblem });
+  constructor({ open, onOpen, onEvent, onState, onProblem }) {
+    Object.assign(this, { open, onOpen, onEvent, onState, onProblem });
   }
 
   async start() {
@@ -73,6 +73,7 @@ export class Changes {
     const reader = body.pipeThrough(new TextDecoderStream()).getReader();
     const events = new EventReader();
     this.#heard();
+    this.onOpen();
     for (;;) {
       const { done, value } = await this.#within(reader.read());
       if (done || this.#stopped) return;

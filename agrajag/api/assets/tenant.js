@@ -21,6 +21,7 @@ export class Tenant {
     this.readings = new Readings(unlessStopped(onChange));
     this.#changes = new Changes({
       open: (lastId, signal) => api.events(path(name, "changes"), lastId, signal),
+      onOpen: () => (this.#coming = null), // what was cut off in the middle comes anew
       onEvent: unlessStopped((event) => this.#take(event)),
       onState: unlessStopped(onState),
       onProblem: unlessStopped(onProblem),
