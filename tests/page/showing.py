@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
-from agrajag.api.changes.stream import ChangeStream
 from aiokafka import AIOKafkaProducer
 from playwright.sync_api import Locator, Page, expect
 
+from agrajag.api.changes.stream import ChangeStream
 from agrajag.clock import utc_now
 from agrajag.metrics import StreamEnd
 from agrajag.model.enums import Classification, Status
