@@ -1,15 +1,61 @@
-"""What the API says of itself, and what the README says of it, are the same."""
+"""What the API says of itself is what it does: held by schemathesis, on the API as it runs, and by the README."""
 
 import re
+import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
+import pytest
 
 from agrajag.api.openapi import visible_pattern
+from agrajag.api.parts import ApiValues
+from agrajag.api.permissions import Role
+from agrajag.embedded import EmbeddedKafka, EmbeddedStore
 from agrajag.model.wire_model import VISIBLE
-from tests.api.running import RunningApi
+from tests.api.running import RunningApi, bearer, running_api
 
 README = Path(__file__).parents[2] / "README.md"
+_IMPATIENT = ApiValues(
+    ending_seconds=1.0,
+    revision_wait_seconds=0.2,
+    command_wait_seconds=5.0,
+    recheck_wait_seconds=0.2,
+    stream_seconds=0.2,  # a client that reads a stream to its end has to come to one
+)
+
+
+@pytest.fixture(scope="module")
+def impatient(kafka: EmbeddedKafka, store: EmbeddedStore) -> Iterator[RunningApi]:
+    with running_api(
+        kafka.bootstrap_servers, store_uri=store.uri, with_worker=True, values=_IMPATIENT
+    ) as running:
+        yield running
+
+
+@pytest.mark.slow  # some hundred requests of every kind, to each route
+def test_schemathesis_finds_nothing_that_the_description_does_not_tell(
+    impatient: RunningApi, tmp_path: Path
+) -> None:
+    authorization = bearer("acme", Role.ADMIN)["Authorization"]
+    ended = subprocess.run(
+        [
+            *(sys.executable, "-m", "schemathesis.cli", "--no-color", "run", f"{impatient.url}/openapi.json"),
+            *("--header", f"Authorization: {authorization}", "--checks", "all", "--workers", "2"),
+            *("--phases", "fuzzing", "--max-examples", "3", "--no-shrink"),
+            *("--generation-deterministic", "--suppress-health-check", "all"),
+        ],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=540,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stdout[-10_000:] + ended.stderr[-2_000:]
+    counted = re.search(r"(\d+) generated, (\d+) passed", ended.stdout)
+    assert counted is not None, ended.stdout[-2_000:]
+    assert int(counted[2]) > 50
 
 
 def operations(url: str) -> set[tuple[str, str]]:
