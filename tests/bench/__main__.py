@@ -13,6 +13,7 @@ from agrajag.embedded import EmbeddedKafka, EmbeddedStore
 from agrajag.logs import configure_logging
 from tests.bench import (
     classify,
+    guarding,
     investigation,
     labelled,
     lanes,
@@ -43,6 +44,8 @@ GOALS: dict[str, tuple[str, float]] = {
     "diagnosis.round_over_sdk": ("<=", 1.5),
     "diagnosis.lanes_over_ideal": ("<=", 1.3),
     "investigation.run_over_sdk": ("<=", 1.5),
+    "client.view_start_100k_s": ("<=", 3.0),
+    "client.guard_us": ("<=", 10.0),
     "client.report_us": ("<=", 50.0),
 }
 
@@ -74,6 +77,7 @@ async def measure(directory: Path) -> dict[str, float]:
         results |= await worker.measure(kafka.bootstrap_servers, directory)
         results |= await recovery.measure(kafka.bootstrap_servers, directory)
         results |= await reporter.measure(kafka.bootstrap_servers)
+        results |= await guarding.measure(kafka.bootstrap_servers)
         results |= await lanes.measure(kafka.bootstrap_servers)
         results |= await sink.measure(kafka.bootstrap_servers, store.uri)
     return results
