@@ -4,13 +4,18 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import quote
 
+import httpx
 import pytest
 
 from agrajag.api.permissions import Role
 from agrajag.model.enums import Classification, Scope, Status
 from agrajag.model.health import HistoryEntry, OverrideFacet, ToolHealth
+from agrajag.wire.outputs import Output
+from agrajag.wire.process_records import process_output
+from agrajag.wire.topics import Topic
 from tests.api.running import RunningApi, key_of
-from tests.builders import a_cooldown, a_health
+from tests.builders import a_cooldown, a_health, a_process_event, an_inbox_item
+from tests.waiting import eventually_blocking
 
 
 def now() -> datetime:
@@ -191,3 +196,38 @@ def test_cooldowns_tell_who_is_paused_until_when_and_why(api: RunningApi) -> Non
     (past,) = client.get("/brain/acme/cooldowns", params=asked | {"active": "false"}).json()["items"]
     assert (past["cooldown"]["errorSignature"], past["active"]) == ("http-502", False)
     assert client.get("/brain/acme/cooldowns", params=asked | {"userId": "bob"}).json()["items"] == []
+
+
+def test_what_was_told_of_runs_and_to_users_is_read_from_the_store_the_newest_first(api: RunningApi) -> None:
+    items = [
+        an_inbox_item(
+            item_id=f"told-{number}", assigned_to_user_id=user, updated_at=now() - timedelta(hours=number)
+        )
+        for number, user in enumerate(["rita", "bob", "rita"])
+    ]
+    step = a_process_event(process_id="run-of-the-api", job_id="job-of-the-api", at=now())
+    topics = api.parts.topics
+    api.send(
+        *(Output(topics.name(Topic.INBOX_ITEMS), one.item_id.encode(), one.to_json()) for one in items),
+        process_output(topics, step, "tests"),
+    )
+    client, rita = api.client(), api.client(role=Role.READER)
+
+    def ids(who: httpx.Client, **asked: Any) -> list[str]:
+        return [one["itemId"] for one in who.get("/brain/acme/inbox", params=asked).json()["items"]]
+
+    eventually_blocking(lambda: set(ids(client)) >= {one.item_id for one in items}, 60)
+    assert ids(rita) == ["told-0", "told-2"]
+    assert ids(client, userId="bob") == ["told-1"]
+    assert ids(client, userId="rita", status="DISMISSED") == []
+    first = client.get("/brain/acme/inbox", params={"userId": "rita", "limit": 1}).json()
+    assert ids(client, userId="rita", after=first["nextAfter"]) == ["told-2"]
+    asked = {"jobId": "job-of-the-api"}
+    eventually_blocking(lambda: client.get("/brain/acme/runs", params=asked).json()["items"], 60)
+    (run,) = client.get("/brain/acme/runs", params=asked | {"projectId": "essays"}).json()["items"]
+    assert run["processId"] == "run-of-the-api"
+    story = client.get("/brain/acme/runs/run-of-the-api").json()
+    assert [one["status"] for one in story["steps"]] == [step.status]
+    assert (
+        client.get("/brain/acme/runs", params=asked | {"until": "2020-01-01T00:00:00Z"}).json()["items"] == []
+    )
