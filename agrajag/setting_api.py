@@ -33,7 +33,8 @@ class ApiSettings(Group):
         5.0, description="How long a recheck waits for its diagnosis before it is told where to look."
     )
     rechecks_per_minute: Annotated[int, Field(ge=1, le=10_000)] = Field(
-        30, description="Rechecks of one tool that one user may ask for in a minute."
+        30,
+        description="Rechecks of one tool that one user may ask for in a minute; of all tools ten times as many.",
     )
     connections: Annotated[int, Field(ge=10, le=100_000)] = Field(
         2_000, description="Connections at the same time; the next is told to come back."

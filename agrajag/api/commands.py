@@ -156,7 +156,8 @@ async def recheck(
     """
     place = asking.place(Act.RECHECK, asked)
     principal, parts, tenant = asking.principal, asking.parts, asking.tenant
-    _refuse_too_many(parts.rechecks.wait_seconds(tenant, principal.user, tool))
+    _refuse_too_many(parts.rechecks.wait_seconds(tenant, principal.user, tool), "this tool")
+    _refuse_too_many(parts.rechecks_in_all.wait_seconds(tenant, principal.user), "tools")
     done = await asking.command(
         CommandKind.RECHECK,
         tool,
@@ -216,7 +217,7 @@ def _refused_until(reason: str) -> Refused:
     return Refused(ProblemType.REFUSED, f"{problem.field}: {reason}", errors=[problem])
 
 
-def _refuse_too_many(wait_seconds: float) -> None:
+def _refuse_too_many(wait_seconds: float, what: str) -> None:
     if wait_seconds:
         after = {"Retry-After": str(math.ceil(wait_seconds))}
-        raise Refused(ProblemType.TOO_MANY, "this tool was rechecked by you very often", headers=after)
+        raise Refused(ProblemType.TOO_MANY, f"you have had {what} rechecked very often", headers=after)

@@ -30,7 +30,7 @@ class ApiValues:
 
     `revision_wait_seconds` bounds the wait for a `minRevision`, `command_wait_seconds` that for a command,
     `request_seconds` the time in which a request must have arrived. `rechecks_per_minute` counts for each user and
-    tool.
+    tool; over all tools ten times as many are taken.
 
     At most `streams` of changes are open at once. Each lasts `stream_seconds`, says that it lives every
     `heartbeat_seconds`, and ends where its client takes nothing for `stream_send_seconds`. `stream_memory_bytes` hold
@@ -70,6 +70,7 @@ class Parts:
     asker: Asker
     commanding: Commanding
     rechecks: RateLimit
+    rechecks_in_all: RateLimit
     recent: RecentChanges
     values: ApiValues = ApiValues()
     clock: Clock = utc_now

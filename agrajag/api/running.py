@@ -28,6 +28,9 @@ from agrajag.wire.outage import Outage
 from agrajag.wire.sending import Sender
 from agrajag.wire.topics import Topic, Topics
 
+_TOOLS_AT_ONCE = 10
+"""So many times the rechecks of one tool a user may ask for over all: a tool's name costs nothing to make up."""
+
 _USED = (
     Topic.TOOL_CALL_ERRORS,
     Topic.TOOL_CALL_SUCCESSES,
@@ -71,6 +74,7 @@ def make_parts(
         asker=asker,
         commanding=Commanding(asker, store),
         rechecks=RateLimit(values.rechecks_per_minute),
+        rechecks_in_all=RateLimit(values.rechecks_per_minute * _TOOLS_AT_ONCE),
         recent=recent,
         values=values,
     )

@@ -32,7 +32,7 @@ def dev(
         typer.Option(help="Where data and log files are kept, by default AGRAJAG_DATA_DIR or .agrajag."),
     ] = None,
 ) -> None:
-    """Run everything on this machine: Kafka, document store, worker, sink and diagnosis.
+    """Run everything on this machine: Kafka, document store, worker, sink, diagnosis and the API with its status page.
 
     Prints what listens where and runs until Ctrl-C. A role that dies is started again. Data survive in the
     data directory.

@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from agrajag.embedded import EmbeddedKafka, EmbeddedStore
     from agrajag.embedded.directory import DataDirectory
 
-ROLES = ("worker", "sink", "diagnosis")
+ROLES = ("worker", "sink", "diagnosis", "api")
 
 _KAFKA = "AGRAJAG_KAFKA_BOOTSTRAP_SERVERS"
 _MONGO = "AGRAJAG_MONGO_URI"
 _PARTITIONS = "AGRAJAG_TOPICS_PARTITIONS"
 _SECURITY = "AGRAJAG_KAFKA_SECURITY_PROTOCOL"
-_MONITOR_PORTS = {role: f"AGRAJAG_MONITOR_{role}_PORT".upper() for role in ROLES}
-_UNSAID = {(name, value) for name in _MONITOR_PORTS.values() for value in ("", "0")}
+_PORTS = (*(f"AGRAJAG_MONITOR_{role}_PORT".upper() for role in ROLES), "AGRAJAG_API_PORT")
+_UNSAID = {(name, value) for name in _PORTS for value in ("", "0")}
 _ADDRESS_LATER = {_KAFKA: "127.0.0.1:1", _MONGO: "mongodb://127.0.0.1:1"}
 
 
@@ -45,14 +45,15 @@ class Listing(NamedTuple):
 class Plan:
     """What is to run here. An address given stands for a part that runs elsewhere and is not started.
 
-    `environment` has the settings of the parts; what is said of addresses in it gives way to the plan. `held_back` are
-    roles that are made ready and not started.
+    `environment` has the settings of the parts; what is said of addresses in it gives way to the plan. Of the `roles`
+    those that are `held_back` are made ready and not started.
     """
 
     data_dir: Path
     kafka: str | None
     mongo_uri: str | None
     environment: Mapping[str, str]
+    roles: tuple[str, ...] = ROLES
     held_back: frozenset[str] = frozenset()
 
     def variables(self, kafka: str, mongo_uri: str) -> dict[str, str]:
@@ -66,8 +67,7 @@ class Plan:
 
     def monitored(self, variables: Mapping[str, str]) -> dict[str, str]:
         """The same with a free port for each role that was given none, so that it can be said where they listen."""
-        names = _MONITOR_PORTS.values()
-        ports = dict(zip(names, map(str, bootstrap.free_ports(len(names))), strict=True))
+        ports = dict(zip(_PORTS, map(str, bootstrap.free_ports(len(_PORTS))), strict=True))
         given = {name: value for name, value in variables.items() if (name, value) not in _UNSAID}
         return ports | given
 
@@ -128,21 +128,24 @@ async def _started(plan: Plan, directory: "DataDirectory", supervisor: Superviso
     settings = load_settings(variables)
     ensured = await bootstrap.create_topics(settings)
     roles = [
-        RoleProcess(name, variables, directory.path / f"{name}.log", directory.lock_fd) for name in ROLES
+        RoleProcess(name, variables, directory.path / f"{name}.log", directory.lock_fd) for name in plan.roles
     ]
     await supervisor.start(*(role for role in roles if role.name not in plan.held_back))
     mongo = without_credentials(settings.mongo.uri.get_secret_value())
     listings = (
         Listing("kafka", settings.kafka.bootstrap_servers, kafka.log_file if kafka is not None else None),
         Listing("store", mongo, store.log_file if store is not None else None),
-        *(Listing(role.name, _monitor(settings, role.name), role.log_file) for role in roles),
+        *(Listing(role.name, _address(settings, role.name), role.log_file) for role in roles),
     )
     held_back = tuple(role for role in roles if role.name in plan.held_back)
     findings = tuple(map(str, ensured.findings))
     return LocalParts(supervisor, settings, listings, ensured.created, findings, held_back)
 
 
-def _monitor(settings: Settings, role: str) -> str:
+def _address(settings: Settings, role: str) -> str:
+    """Where a person looks: the status page, or what the role says of itself."""
+    if role == "api":
+        return f"http://{settings.api.host}:{settings.api.port}/"
     monitor = settings.monitor
     port = getattr(monitor, f"{role}_port")
     return f"http://{monitor.host}:{port}/readyz" if monitor.enabled else "-"

@@ -315,6 +315,14 @@ def test_who_rechecks_a_tool_very_often_is_told_when_to_come_again(api: RunningA
     assert other.status_code in {200, 202}
 
 
+def test_who_makes_up_names_of_tools_to_recheck_comes_to_an_end(api: RunningApi) -> None:
+    while not api.parts.rechecks_in_all.wait_seconds("globex", "rita"):
+        pass  # as many of other tools
+    client = api.client("globex", Role.READER)
+    limited = client.post("/brain/globex/tools/made-up/recheck", params={"scope": "USER"})
+    assert (limited.status_code, "Retry-After" in limited.headers) == (429, True)
+
+
 def test_a_message_is_dismissed_by_its_user_once_and_by_no_other_user(api: RunningApi) -> None:
     reader = api.client(role=Role.READER)
     mine = {"scope": "USER"}
@@ -329,7 +337,8 @@ def test_a_message_is_dismissed_by_its_user_once_and_by_no_other_user(api: Runni
             store = api.parts.store
 
             async def listed() -> list[InboxItem]:
-                return await (await store.opened()).inbox.open_items("acme", "rita")
+                items = await (await store.opened()).inbox.open_items("acme", "rita")
+                return [item for item in items if item.tool_name == "messaged"]
 
             return api.run(listed())
 

@@ -18,7 +18,7 @@ from tests.cli.programs import Program, agrajag, is_running, running
 from tests.monitor.asking import ask
 from tests.waiting import eventually, eventually_blocking
 
-PARTS = ("kafka", "store", "worker", "sink", "diagnosis")
+PARTS = ("kafka", "store", "worker", "sink", "diagnosis", "api")
 
 
 def descendants(pid: int) -> set[int]:
@@ -73,7 +73,7 @@ async def test_dev_says_what_listens_where_guards_its_directory_and_ends_all_of_
     worker_log = tmp_path / "data" / "worker.log"
     assert str(worker_log) in dev.out
     await eventually(lambda: '"worker_ready"' in worker_log.read_text(), timeout=60)
-    roles = ("worker", "sink", "diagnosis")
+    roles = ("worker", "sink", "diagnosis", "api")
     await eventually(lambda: all(ask(found[role]).status == 200 for role in roles), timeout=60)
     started = descendants(dev.process.pid)
     assert len(started) > len(PARTS)

@@ -65,7 +65,8 @@ def plan_of_demo(data_dir: Path, environment: Mapping[str, str]) -> Plan:
         "AGRAJAG_DIAGNOSIS_SECRETS_DIR": str(data_dir / SECRETS_DIR),
         "AGRAJAG_DIAGNOSIS_VAULT_DIR": str(data_dir / VAULT_DIR),
     }
-    return Plan(data_dir, None, None, given | _SETTINGS | places, held_back=frozenset({_DIAGNOSIS}))
+    environment = given | _SETTINGS | places
+    return Plan(data_dir, None, None, environment, ("worker", "sink", _DIAGNOSIS), frozenset({_DIAGNOSIS}))
 
 
 async def run_demo(plan: Plan, tell: Tell) -> Balance:
