@@ -87,9 +87,10 @@ def test_one_bad_event_refuses_the_whole_batch_and_nothing_of_it_is_sent(api: Ru
 
 def test_a_document_is_put_once_removed_once_and_says_who_put_it(api: RunningApi) -> None:
     client, url = api.client(), f"/brain/acme/documents/{RULES_PATH}"
+    before = len(records(api, Topic.DOCUMENTS))
 
     def put(text: str) -> httpx.Response:
-        return client.put(url, params={"projectId": "essays"}, content=text)
+        return client.put(url, params={"projectId": "put-once"}, content=text)
 
     actions = [
         put(a_rule_file("mine")).json()["action"],
@@ -98,16 +99,16 @@ def test_a_document_is_put_once_removed_once_and_says_who_put_it(api: RunningApi
             url.replace("/_vance/agrajag/", "/_vance%2Fagrajag%2F"), content=a_rule_file("of-all")
         ).json()["action"],
         put(a_rule_file("other")).json()["action"],
-        *(client.delete(url, params={"projectId": "essays"}).json()["action"] for _ in range(2)),
+        *(client.delete(url, params={"projectId": "put-once"}).json()["action"] for _ in range(2)),
     ]
     assert actions == ["added", "unchanged", "added", "changed", "removed", "unchanged"]
-    found = [record.value for record in records(api, Topic.DOCUMENTS)]
+    found = [record.value for record in records(api, Topic.DOCUMENTS)[before:]]
     assert [value is None for value in found] == [False, False, False, True]
     documents = [Document.from_json(value) for value in found if value is not None]
     assert [(one.project_id, one.path, one.by) for one in documents] == [
-        ("essays", RULES_PATH, "ada"),
+        ("put-once", RULES_PATH, "ada"),
         (None, RULES_PATH, "ada"),
-        ("essays", RULES_PATH, "ada"),
+        ("put-once", RULES_PATH, "ada"),
     ]
 
 

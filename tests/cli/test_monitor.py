@@ -85,7 +85,7 @@ def test_a_sink_is_unready_and_healthy_while_its_store_is_away_and_ready_when_it
     settings = settings_of(kafka)
     with running(tmp_path, "sink", **settings, AGRAJAG_MONGO_URI=store.uri) as sink:
         url = url_of(sink)
-        shared = ("health-changed", "inbox-items", "process-events")
+        shared = ("health-changed", "inbox-items", "process-events", "health-commands", "command-results")
         held = {**{name: [0, 1] for name in shared}, "documents": [0]}
         # Where the broker does not say in time how far it is, nothing is told of partitions.
         eventually_blocking(lambda: eventually_ready(url).json["partitions"] == held)

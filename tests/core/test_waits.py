@@ -133,7 +133,7 @@ def test_the_bounds_of_the_rule_hold_for_what_the_response_asks_and_the_policys_
         (["PT1M", {"header": "a"}], "cooldown[1]", "is never asked"),
         ([{"header": "a", "else": "PT1M"}, "PT2M"], "cooldown[1]", "is never asked"),
         ([], "cooldown", "a list of one to"),
-        ([{"header": "a"}] * 9, "cooldown", "a list of one to"),
+        ([{"header": "a"}] * 13, "cooldown", "a list of one to"),
     ],
 )  # fmt: skip
 def test_a_cooldown_that_cannot_be_meant_rejects_the_rule(cooldown: object, field: str, reason: str) -> None:

@@ -50,7 +50,14 @@ async def test_a_missing_topic_is_told_with_what_to_do_and_is_not_made_by_asking
         with pytest.raises(ConfigError) as refused:
             await _sink(connection, Topics(topic_prefix), store_uri, database)
         assert await _topics_there(connection) == []
-    mirrored = ("process-events", "health-changed", "documents", "inbox-items")
+    mirrored = (
+        "health-commands",
+        "command-results",
+        "process-events",
+        "health-changed",
+        "documents",
+        "inbox-items",
+    )
     missing = [f"{topic_prefix}.{name}.v1{letters}" for name in mirrored for letters in ("", ".dlq")]
     assert refused.value.problems == (
         *(f"topic {name} is missing" for name in missing),
