@@ -35,7 +35,7 @@ class Place(NamedTuple):
 
 
 def place_of(principal: Principal, tenant: str, scope: Scope, scope_id: str) -> Place:
-    """Where to look. Raises a 422 for an id that does not fit its scope."""
+    """Where to look. Raises a 404 for an id that does not fit its scope: there is no such document."""
     match scope:
         case Scope.GLOBAL if scope_id:
             raise _misfit("GLOBAL has none")
@@ -53,5 +53,5 @@ def place_of(principal: Principal, tenant: str, scope: Scope, scope_id: str) -> 
 def _misfit(reason: str) -> Refused:
     field = "query.scopeId"
     return Refused(
-        ProblemType.INVALID, f"{field}: {reason}", errors=[FieldProblem(field=field, reason=reason)]
+        ProblemType.NOT_FOUND, f"{field}: {reason}", errors=[FieldProblem(field=field, reason=reason)]
     )

@@ -156,17 +156,19 @@ def test_what_a_worker_refuses_is_a_conflict_with_its_reason(api: RunningApi) ->
 
 
 @pytest.mark.parametrize(
-    ("scope", "told"),
+    ("scope", "status", "told"),
     [
-        ({"scope": "TENANT", "scopeId": "globex"}, "query.scopeId: is not the tenant's"),
-        ({"scope": "GLOBAL", "scopeId": "acme"}, "query.scopeId: GLOBAL has none"),
-        ({"scope": "PROJECT"}, "query.scopeId: a PROJECT has one"),
-        ({"scop": "USER"}, "query.scop: Extra inputs are not permitted"),
+        ({"scope": "TENANT", "scopeId": "globex"}, 404, "query.scopeId: is not the tenant's"),
+        ({"scope": "GLOBAL", "scopeId": "acme"}, 404, "query.scopeId: GLOBAL has none"),
+        ({"scope": "PROJECT"}, 404, "query.scopeId: a PROJECT has one"),
+        ({"scop": "USER"}, 422, "query.scop: Extra inputs are not permitted"),
     ],
 )
-def test_a_scope_that_does_not_fit_is_refused(api: RunningApi, scope: dict[str, str], told: str) -> None:
+def test_a_scope_that_does_not_fit_is_refused(
+    api: RunningApi, scope: dict[str, str], status: int, told: str
+) -> None:
     answer = api.client().post("/brain/acme/tools/search/recheck", params=scope)
-    assert (answer.status_code, answer.json()["detail"]) == (422, told)
+    assert (answer.status_code, answer.json()["detail"]) == (status, told)
 
 
 def test_a_reader_clears_what_is_paused_for_themselves_and_the_audit_knows(api: RunningApi) -> None:

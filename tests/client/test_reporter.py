@@ -2,6 +2,7 @@ import asyncio
 import os
 import time
 from collections.abc import Callable
+from typing import NamedTuple
 
 import httpx
 import pytest
@@ -248,20 +249,27 @@ async def test_brokers_that_are_away_stop_nobody_and_lose_nothing_that_there_is_
     assert len({event.event_id for event in events}) + dropped[DropReason.FULL] == 1 + away + back
     assert {f"back {number}" for number in range(back)} <= set(messages)
     assert {f"away {number}" for number in range(away - (room - back), away)} <= set(messages)
-    took.sort()
-    # The few above are those of a thread that a busy machine does not run; one that waits for a broker takes seconds.
-    assert took[int(len(took) * 0.95)] < 0.005
-    assert took[-1] < 1.0
+    # All but the few in which the interpreter happened to collect its garbage.
+    assert sorted(call.own_seconds for call in took)[len(took) * 99 // 100] < 0.005
+    # A thread that a busy machine does not run waits too, but not for the many seconds of one that waits for a broker.
+    assert max(call.seconds for call in took) < 5.0
 
 
-def _reported_at_a_pace(reporter: ToolErrorReporter, name: str, count: int) -> list[float]:
-    """So many failures at 500 a second; how long each call took, in seconds."""
+class _Took(NamedTuple):
+    """What a call took: of the processor in its own thread, and of the caller's time."""
+
+    own_seconds: float
+    seconds: float
+
+
+def _reported_at_a_pace(reporter: ToolErrorReporter, name: str, count: int) -> list[_Took]:
+    """So many failures at 500 a second, and what each call took."""
     took = []
     began = time.perf_counter()
     for number in range(count):
         time.sleep(max(0.0, began + number / 500 - time.perf_counter()))
         failure = ValueError(f"{name} {number}")
-        started = time.perf_counter()
+        started, worked = time.perf_counter(), time.thread_time()
         reporter.report(CALL, failure)
-        took.append(time.perf_counter() - started)
+        took.append(_Took(time.thread_time() - worked, time.perf_counter() - started))
     return took

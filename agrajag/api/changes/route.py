@@ -15,6 +15,18 @@ from agrajag.api.segments import TenantSegment
 
 router = APIRouter(prefix="/brain", tags=["changes"])
 
+EVENT_SCHEMA = {
+    "type": "object",
+    "properties": {
+        "event": {"enum": ["reset", "changed", "gone", "current"]},
+        "data": {"type": "string", "description": "JSON"},
+        "id": {"type": "string"},
+        "retry": {"type": "integer"},
+    },
+    "required": ["event", "data"],
+}
+"""One event of the stream, as OpenAPI tells it."""
+
 
 @router.get(
     "/{tenant:segment}/changes",
@@ -23,7 +35,7 @@ router = APIRouter(prefix="/brain", tags=["changes"])
     responses={
         200: {
             "description": "Server-sent events, without end",
-            "content": {MEDIA_TYPE: {"schema": {"type": "string"}}},
+            "content": {MEDIA_TYPE: {"itemSchema": EVENT_SCHEMA}},
         },
         **problem_responses(ProblemType.UNAVAILABLE),
     },
