@@ -2,7 +2,6 @@
 
 import asyncio
 import socket
-from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
@@ -17,14 +16,14 @@ from agrajag.api.store_access import StoreAccess
 from agrajag.api.tokens import LiveTokens
 from agrajag.core.policy import Policy
 from agrajag.documents.live import LiveDocuments
-from agrajag.errors import AgrajagError, TransientError
+from agrajag.errors import AgrajagError
 from agrajag.monitor.members import MemberVitals, Progress
 from agrajag.monitor.pulse import Pulse
 from agrajag.view import HealthView
 from agrajag.wire.asking import Asker
 from agrajag.wire.clients import KafkaConnection
 from agrajag.wire.membership import refuse_wrong_setup
-from agrajag.wire.outage import Outage
+from agrajag.wire.outage import Outage, begun
 from agrajag.wire.sending import Sender
 from agrajag.wire.topics import Topic, Topics
 
@@ -93,7 +92,7 @@ async def run_api(parts: Parts, there: socket.socket, pulse: Pulse) -> None:
         watching = asyncio.create_task(vitals.watch())
         ends.callback(watching.cancel)
         topics_fit = partial(refuse_wrong_setup, parts.connection, parts.topics, (), _USED)
-        await _begun(topics_fit, parts.documents.start, parts.view.start)
+        await begun(Outage("api", "kafka"), topics_fit, parts.documents.start, parts.view.start)
         vitals.member = _Reader()
         work = (
             serve(create_app(parts), there, parts.values, parts.ending),
@@ -119,17 +118,3 @@ class _Reader:
 
     async def progress(self, timeout_seconds: float) -> Progress:
         return {}
-
-
-async def _begun(*starts: Callable[[], Awaitable[None]]) -> None:
-    """One after the other, each again until the brokers answer."""
-    outage = Outage("api", "kafka")
-    for start in starts:
-        while True:
-            try:
-                await start()
-            except TransientError as error:
-                await outage.pause(error)
-            else:
-                outage.over()
-                break

@@ -4,7 +4,7 @@ import asyncio
 import os
 import secrets
 import socket
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Coroutine
 from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
 from datetime import timedelta
@@ -19,7 +19,7 @@ from agrajag.errors import PermanentError, TransientError
 from agrajag.monitor.pulse import Pulse
 from agrajag.settings import Settings
 from agrajag.wire.membership import Group, refuse_wrong_setup
-from agrajag.wire.outage import Outage
+from agrajag.wire.outage import Outage, begun
 from agrajag.wire.topics import Topic
 
 if TYPE_CHECKING:
@@ -81,23 +81,9 @@ async def diagnosing(settings: Settings, pulse: Pulse, session_timeout_seconds: 
         watching = asyncio.create_task(vitals.watch())
         ends.push_async_callback(_ended, watching)
         topics_fit = partial(refuse_wrong_setup, connection, topics, _READ)
-        await _begun(topics_fit, documents.start, view.start, attempts.start)
+        await begun(Outage("diagnosis", "kafka"), topics_fit, documents.start, view.start, attempts.start)
         vitals.member = worker
         await _worked(worker.run(), documents.run(), view.run(), attempts.run())
-
-
-async def _begun(*starts: Callable[[], Awaitable[None]]) -> None:
-    """One after the other, each again until the brokers answer."""
-    outage = Outage("diagnosis", "kafka")
-    for start in starts:
-        while True:
-            try:
-                await start()
-            except TransientError as error:
-                await outage.pause(error)
-            else:
-                outage.over()
-                break
 
 
 async def _worked(work: Coroutine[None, None, None], *beside: Coroutine[None, None, None]) -> None:

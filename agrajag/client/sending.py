@@ -21,15 +21,13 @@ from agrajag.client.drops import Drops
 from agrajag.client.outbox import Outbox, Report
 from agrajag.errors import PermanentError, TransientError
 from agrajag.metrics import CLIENT_REPORTED, CLIENT_WAITING, DropReason
-from agrajag.model.events import ToolCallError
-from agrajag.model.keys import tool_key
 from agrajag.wire.clients import KafkaConnection
-from agrajag.wire.cloudevents import EventType, binary_headers
 from agrajag.wire.lazy_producer import LazyProducer
 from agrajag.wire.outage import Outage
 from agrajag.wire.outputs import Output
 from agrajag.wire.partition import partition_for
-from agrajag.wire.topics import Topic, Topics
+from agrajag.wire.reports import report_output
+from agrajag.wire.topics import Topics
 from agrajag.wire.writing import handed_over, write_errors
 
 log = structlog.get_logger(__name__)
@@ -211,15 +209,7 @@ class Sending:
         if event is None:
             self._drops.add(DropReason.UNREADABLE, report.count)
             return None
-        is_error = isinstance(event, ToolCallError)
-        topic = Topic.TOOL_CALL_ERRORS if is_error else Topic.TOOL_CALL_SUCCESSES
-        kind = EventType.TOOL_CALL_ERROR if is_error else EventType.TOOL_CALL_SUCCEEDED
-        return Output(
-            self._topics.name(topic),
-            tool_key(event.tenant_id, event.tool_name).encode(),
-            event.to_json(),
-            binary_headers(kind, SOURCE, report.event_id),
-        )
+        return report_output(self._topics, event, report.event_id, SOURCE)
 
 
 class _Stretch:

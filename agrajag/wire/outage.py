@@ -3,6 +3,7 @@
 import asyncio
 import random
 import time
+from collections.abc import Awaitable, Callable
 
 import structlog
 
@@ -47,6 +48,19 @@ class Outage:
             log.info(self._goes_on, side=self._side, away_seconds=away_seconds, tries=self._tries)
             self._since = None
             self._tries = 0
+
+
+async def begun(outage: Outage, *starts: Callable[[], Awaitable[None]]) -> None:
+    """Returns when each of these has returned, one after the other, each tried again until its side answers."""
+    for start in starts:
+        while True:
+            try:
+                await start()
+            except TransientError as error:
+                await outage.pause(error)
+            else:
+                outage.over()
+                break
 
 
 def pause_seconds(tries: int) -> float:
