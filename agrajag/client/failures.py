@@ -42,7 +42,7 @@ class Facts(NamedTuple):
     @property
     def likeness(self) -> int:
         """Equal for failures that repeat each other: headers tell the time, and count."""
-        return hash(self._replace(headers=()))
+        return hash((*self[:4], *self[5:]))
 
     @property
     def size(self) -> int:

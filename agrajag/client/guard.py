@@ -33,6 +33,7 @@ from agrajag.model.answers import CheckResult
 from agrajag.model.events import ToolCallError
 
 _COUNT = {decision: GUARD_CALLS.labels(decision) for decision in Decision}
+_COUNT_NOTHING_KNOWN = _COUNT[NOTHING_KNOWN.decision]
 _COUNT_REFUSED = {refusal: GUARD_REFUSALS.labels(refusal) for refusal in Refusal}
 _ANNOTATES_ONLY = GuardPolicy()
 
@@ -70,6 +71,9 @@ class Guard:
         A call that is allowed and `half_open` is the one try of this process after a refusal.
         """
         admitted = self._asked(call, own or self._own)
+        if admitted is NOTHING_KNOWN:  # nearly always: it is not looked up what to count
+            _COUNT_NOTHING_KNOWN.inc()
+            return admitted
         _COUNT[admitted.decision].inc()
         if admitted.refusal is not None:
             _COUNT_REFUSED[admitted.refusal].inc()

@@ -54,11 +54,9 @@ def status_of(value: object) -> int | None:
 
 def answer_in(value: object) -> HttpAnswer | None:
     """What this response, or exception with a status, says; None for anything else."""
-    if isinstance(value, Mapping):
-        return _of_botocore(value)
     status = _status(value)
     if status is None:
-        return None
+        return _of_botocore(value) if isinstance(value, Mapping) else None
     headers = _headers(getattr(value, "headers", None))
     text, is_cut = _body(value, headers)
     return HttpAnswer(status, headers, text, None, is_cut)

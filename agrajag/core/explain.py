@@ -4,7 +4,7 @@ The decision is that of `core.triage`, made on a copy of the documents; only the
 cannot say anything else than what a worker with the same rules and documents does.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -131,7 +131,7 @@ def explain(
     )
 
 
-def _standing(keys: list[str], drafts: Drafts) -> list[ToolHealth]:
+def _standing(keys: Iterable[str], drafts: Drafts) -> list[ToolHealth]:
     """The documents as they stand after the decision."""
     frozen = (
         draft.health if draft.touched_at is None else draft.frozen().health for draft in drafts.present(keys)

@@ -32,7 +32,7 @@ class Caller(NamedTuple):
         """Who made the call."""
         return cls(event.tenant_id, event.project_id, event.user_id, event.session_id)
 
-    def keys(self, tool_name: str) -> list[str]:
+    def keys(self, tool_name: str) -> tuple[str, ...]:
         """The key of every document of the tool that applies to this caller, narrowest first."""
         return health_keys(*self, tool_name)
 

@@ -36,7 +36,7 @@ def keys_from_scope_up(command: HealthCommand, user_id: str | None) -> list[str]
         user_id,
         scope_id if scope is Scope.SESSION else None,
     )
-    keys = caller.keys(command.tool_name)
+    keys = list(caller.keys(command.tool_name))
     own = health_key(command.tenant_id, scope, scope_id, command.tool_name)
     return keys[keys.index(own) :] if own in keys else [own]
 

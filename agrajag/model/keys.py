@@ -5,6 +5,8 @@ part `%` is written `%25` and `|` is written `%7C`, and a project that is called
 changed, so that a producer in any language can build the key of an ordinary tool by hand.
 """
 
+from functools import lru_cache
+
 from agrajag.model.enums import Scope
 
 NO_PROJECT = "-"
@@ -35,12 +37,14 @@ def tenant_prefix(tenant_id: str) -> str:
     return f"{_escaped(tenant_id)}|"
 
 
+@lru_cache(4_096)
 def health_keys(
     tenant_id: str, project_id: str | None, user_id: str | None, session_id: str | None, tool_name: str
-) -> list[str]:
+) -> tuple[str, ...]:
     """The `health_key` of every document of the tool that applies to one caller, narrowest first.
 
-    All five at once, because every event needs them.
+    All five at once, because every event needs them; kept for a while, because one caller's calls of a tool follow
+    each other.
     """
     joined = f"{tenant_id}{project_id}{user_id}{session_id}{tool_name}"
     if "%" in joined or "|" in joined:
@@ -59,7 +63,7 @@ def health_keys(
         keys.append(f"{tenant}|PROJECT|{project_id}|{tool}")
     keys.append(f"{tenant}|TENANT|{tenant}|{tool}")
     keys.append(f"{tenant}|GLOBAL||{tool}")
-    return keys
+    return tuple(keys)
 
 
 def lane_key(tenant_id: str, project_id: str | None) -> str:

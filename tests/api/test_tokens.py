@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agrajag.api.permissions import Principal, Role
-from agrajag.api.tokens import LiveTokens, TokenRefusal, new_token, read_tokens
+from agrajag.api.tokens import LiveTokens, TokenBook, TokenRefusal, new_token, read_tokens
 from agrajag.errors import ConfigError
 from agrajag.metrics import API_TOKENS_REJECTED
 from tests.builders import NOW
@@ -27,6 +27,30 @@ def test_a_new_token_is_found_by_its_line_and_by_nothing_else() -> None:
     assert book.find(made.secret, NOW) == Principal("alice", Role.OPERATOR, "acme")
     for other in ("", made.secret[:-1], made.secret + "x", made.entry, "\udcff"):
         assert book.find(other, NOW) is TokenRefusal.UNKNOWN
+
+
+class _Hash(str):
+    """A text that counts how often one is compared with it."""
+
+    compared = 0
+
+    def __eq__(self, other: object) -> bool:
+        type(self).compared += 1
+        return str.__eq__(self, other) if isinstance(other, str) else NotImplemented
+
+    __hash__ = str.__hash__
+
+
+def test_one_of_many_tokens_is_looked_up_and_not_searched_for() -> None:
+    made = [new_token("acme", f"user-{number}", "reader", None) for number in range(1_000)]
+    book = read_tokens(a_file(*(one.entry for one in made)), "tokens.yaml")
+    book = TokenBook(
+        entry.model_copy(update={"sha256": _Hash(entry.sha256)}) for entry in book._entries.values()
+    )
+    _Hash.compared = 0
+    assert all(isinstance(book.find(one.secret, NOW), Principal) for one in made)
+    assert book.find("unknown", NOW) is TokenRefusal.UNKNOWN
+    assert _Hash.compared <= 2 * len(made)
 
 
 def test_a_token_ends_at_its_time() -> None:

@@ -155,7 +155,7 @@ def test_a_closed_link_never_lapses() -> None:
     ],
 )
 def test_a_caller_has_one_key_for_each_of_its_scopes_narrowest_first(caller: Caller, keys: list[str]) -> None:
-    assert caller.keys("search") == [f"acme|{key}|search" for key in keys]
+    assert caller.keys("search") == tuple(f"acme|{key}|search" for key in keys)
 
 
 def test_the_caller_of_a_failed_call_is_whoever_its_report_names() -> None:

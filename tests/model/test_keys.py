@@ -59,7 +59,7 @@ def test_the_keys_of_a_caller_are_those_of_each_of_its_scopes_narrowest_first(
     scopes = ((Scope.SESSION, session), (Scope.USER, user), (Scope.PROJECT, project), (Scope.TENANT, tenant))
     expected = [keys.health_key(tenant, scope, part, tool) for scope, part in scopes if part is not None]
     expected.append(keys.health_key(tenant, Scope.GLOBAL, "", tool))
-    assert keys.health_keys(tenant, project, user, session, tool) == expected
+    assert keys.health_keys(tenant, project, user, session, tool) == tuple(expected)
 
 
 def test_an_ordinary_identity_is_readable_in_its_key() -> None:
