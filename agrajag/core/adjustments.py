@@ -78,6 +78,7 @@ def _cooldown(adjustment: CooldownAdjustment, span: timedelta, bounds: Bounds) -
     return Cooldown(
         error_signature=adjustment.error_signature,
         user_id=adjustment.user_id,
+        since=bounds.now,
         next_spawn_allowed_at=bounds.now + span,
         last_classification=bounds.classification,
         last_triggered_at=bounds.seen_at,

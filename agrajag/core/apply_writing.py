@@ -8,7 +8,7 @@ from datetime import datetime
 from agrajag.core.adjustments import Bounds, adjust, known_signatures
 from agrajag.core.apply_case import Case, Stands
 from agrajag.core.apply_guards import Guard, held_recovery
-from agrajag.core.cooldown import BACKOFFS, covers, is_remembered, merged
+from agrajag.core.cooldown import BACKOFFS, covers, is_active, is_remembered, joined
 from agrajag.core.draft import Draft
 from agrajag.core.health import Marking, is_unexpired_down
 from agrajag.core.inbox_text import message, shown_hint
@@ -122,9 +122,10 @@ def _pause_user(case: Case, user_id: str) -> None:
         user_id=user_id,
         hits=hits,
         last_classification=Classification.USER_SPECIFIC_TECHNICAL,
+        since=(is_active(claim, case.now) and claim.since) or case.now,
         next_spawn_allowed_at=max(claim.next_spawn_allowed_at, case.now + span),
     )
-    own.put_cooldown(entry if known is None or known is claim else merged(known, entry))
+    own.put_cooldown(entry if known is None or known is claim else joined(known, entry, case.now))
 
 
 def adjust_cooldowns(case: Case, stands: Stands) -> None:

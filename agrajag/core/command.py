@@ -163,6 +163,7 @@ class _Command:
         stated = Cooldown(
             error_signature=event.error_signature,
             user_id=self.user_id,
+            since=self.now,
             next_spawn_allowed_at=until,
             last_classification=event.classification,
             last_triggered_at=self.now,

@@ -116,13 +116,19 @@ def cleared(cooldown: Cooldown, now: datetime) -> Cooldown:
     return cooldown.with_changes(next_spawn_allowed_at=min(cooldown.next_spawn_allowed_at, now))
 
 
+def joined(known: Cooldown, entry: Cooldown, now: datetime) -> Cooldown:
+    """Both as one (`merged`); a pause that is over at `now` does not say since when the other lasts."""
+    return merged(known if is_active(known, now) else known.with_changes(since=None), entry)
+
+
 def merged(first: Cooldown, second: Cooldown) -> Cooldown:
-    """Both entries of one key as one: the later deadline, the more hits, the newer words.
+    """Both entries of one key as one: the earlier beginning, the later deadline, the more hits, the newer words.
 
     Neither the order nor the grouping of several matters, and merging an entry with itself changes nothing.
     """
     newer = max(first, second, key=_age)
     return newer.with_changes(
+        since=min(filter(None, (first.since, second.since)), default=None),
         next_spawn_allowed_at=max(first.next_spawn_allowed_at, second.next_spawn_allowed_at),
         hits=max(first.hits, second.hits),
     )
@@ -130,5 +136,5 @@ def merged(first: Cooldown, second: Cooldown) -> Cooldown:
 
 def _age(cooldown: Cooldown) -> tuple[datetime, bytes]:
     """What says which entry is the newer: its time, and for equal ones whatever merging does not change."""
-    words = cooldown.with_changes(next_spawn_allowed_at=cooldown.last_triggered_at, hits=1)
+    words = cooldown.with_changes(since=None, next_spawn_allowed_at=cooldown.last_triggered_at, hits=1)
     return cooldown.last_triggered_at, words.to_json()

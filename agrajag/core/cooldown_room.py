@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from agrajag.core.cooldown import in_flight, is_remembered, merged
+from agrajag.core.cooldown import in_flight, is_remembered, joined
 from agrajag.core.draft import Draft
 from agrajag.core.policy import Policy
 from agrajag.model.health import MAX_COOLDOWNS, Cooldown
@@ -28,6 +28,6 @@ def put_stated(draft: Draft, stated: Cooldown, now: datetime, policy: Policy, cl
     known = draft.cooldown(stated.error_signature, stated.user_id)
     if known is not None:
         claim = {"claimed_by": known.claimed_by, "job_id": known.job_id, "lease_until": known.lease_until}
-        stated = merged(known, stated.with_changes(**claim))
+        stated = joined(known, stated.with_changes(**claim), now)
     draft.put_cooldown(stated)
     return True

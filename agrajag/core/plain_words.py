@@ -65,6 +65,7 @@ def cooling(document: ToolHealth, now: datetime) -> tuple[Cooling, ...]:
             user_id=entry.user_id,
             error_signature=entry.error_signature,
             classification=entry.last_classification,
+            since=entry.since,
             until=entry.next_spawn_allowed_at,
             last_triggered_at=entry.last_triggered_at,
             hits=entry.hits,
@@ -132,8 +133,10 @@ def _pauses(entries: Iterable[Cooldown], told_until: datetime | None, now: datet
 def _cooling_words(document: ToolHealth, entry: Cooldown, now: datetime) -> str:
     of_user = document.scope is not Scope.USER and entry.user_id is not None
     whom = f" for {_name(entry.user_id or '')} only" if of_user else _whom(document)
+    since = f" since {time_words(entry.since, now)}" if entry.since is not None else ""
     until = time_words(entry.next_spawn_allowed_at, now)
-    told = _because(f"no new diagnosis of {_name(entry.error_signature)}{whom} until {until}", _reason(entry))
+    what = f"no new diagnosis of {_name(entry.error_signature)}{whom}"
+    told = _because(f"{what}{since} until {until}", _reason(entry))
     again = f"{entry.hits} times in a row" if entry.hits > 1 else ""
     return _joined(told, again, "a diagnosis is running" if in_flight(entry, now) else "")
 

@@ -223,6 +223,7 @@ class _Triage:
             Cooldown(
                 error_signature=rule.signature,
                 user_id=self.user_id,
+                since=self.now,
                 next_spawn_allowed_at=until,
                 hits=hits,
                 last_classification=rule.classification,

@@ -109,14 +109,15 @@ class HistoryEntry(WireModel):
 class Cooldown(WireModel):
     """A cooldown per signature and user, and at the same time the claim on its diagnosis.
 
-    Without `user_id` it covers everybody. `next_spawn_allowed_at` is the deadline; equal to now is over. `hits`
-    grows with each cooldown that follows another within an hour of its end. `last_triggered_at` is the newest
-    failure that began it or met it. While `job_id` is set and `lease_until` has not passed, a diagnosis is in flight
-    for it, claimed by the event `claimed_by`.
+    Without `user_id` it covers everybody. `since` is when the pause began, unknown where release 0.1.0 wrote it;
+    `next_spawn_allowed_at` is the deadline; equal to now is over. `hits` grows with each cooldown that follows another
+    within an hour of its end. `last_triggered_at` is the newest failure that began it or met it. While `job_id` is set
+    and `lease_until` has not passed, a diagnosis is in flight for it, claimed by the event `claimed_by`.
     """
 
     error_signature: Signature
     user_id: Id | None = None
+    since: Time | None = None
     next_spawn_allowed_at: Time
     hits: Count = 1
     last_classification: Classification | None = None

@@ -30,6 +30,8 @@ class Cooling(WireModel):
     """Whom it is about; without one, all whom the document covers."""
     error_signature: Signature
     classification: Classification | None = None
+    since: Time | None = None
+    """When the pause began; missing where release 0.1.0 wrote it."""
     until: Time
     last_triggered_at: Time
     """The newest failure that began it or met it."""

@@ -92,6 +92,16 @@ def test_a_cooldown_that_a_person_sets_suppresses_and_can_be_longer_than_any_aut
     assert tools.send(after(days=2), http_status=503).outcome is Outcome.SUPPRESSED
 
 
+def test_a_cooldown_that_a_person_sets_lasts_since_the_one_that_it_makes_longer_or_since_then() -> None:
+    tools = Triage()
+    tools.send(http_status=503)
+    asked = {"error_signature": "http-5xx", "duration": timedelta(hours=1)}
+    give(tools, K.SET_COOLDOWN, after(seconds=10), **asked)
+    assert tools.health().cooldowns[0].since == NOW
+    give(tools, K.SET_COOLDOWN, after(hours=2), **asked)
+    assert tools.health().cooldowns[0].since == after(hours=2)
+
+
 def test_a_cooldown_that_a_person_sets_never_shortens_one_and_leaves_its_job() -> None:
     tools = Triage()
     job_id = tools.send(http_status=503).job_id

@@ -203,6 +203,7 @@ _TIMES = st.sampled_from([timedelta(0), timedelta(milliseconds=500), _SECOND, _H
 )
 _ENTRIES = st.builds(
     lambda **fields: a_cooldown(**fields),
+    since=st.none() | _TIMES,
     next_spawn_allowed_at=_TIMES,
     last_triggered_at=_TIMES,
     hits=st.sampled_from([1, 2, 9, 10]),
@@ -237,4 +238,6 @@ def test_a_merged_entry_has_the_later_deadline_and_the_more_hits(one: Cooldown, 
     both = merged(one, other)
     assert both.next_spawn_allowed_at == max(one.next_spawn_allowed_at, other.next_spawn_allowed_at)
     assert both.hits == max(one.hits, other.hits)
+    assert both.since in {one.since, other.since}
+    assert both.since is None or all(both.since <= known for known in (one.since, other.since) if known)
     assert both.last_triggered_at == max(one.last_triggered_at, other.last_triggered_at)

@@ -140,6 +140,7 @@ def test_the_cooldowns_that_last_are_told_with_whom_they_are_about_the_last_to_e
     running = a_cooldown(
         user_id="alice",
         hits=3,
+        since=NOW - HOUR,
         next_spawn_allowed_at=NOW + HOUR,
         claimed_by="event-1",
         job_id="job-1",
@@ -147,10 +148,11 @@ def test_the_cooldowns_that_last_are_told_with_whom_they_are_about_the_last_to_e
     )
     over = a_cooldown(error_signature="over", next_spawn_allowed_at=NOW)
     first, second = cooling(a_health(cooldowns=(over, a_cooldown(note="slow down"), running)), NOW)
+    assert (first.since, second.since) == (NOW - HOUR, None)
     assert (first.user_id, first.until, first.in_flight, first.job_id) == ("alice", NOW + HOUR, True, "job-1")
     assert first.words == (
-        "no new diagnosis of http-5xx for alice only until 13:00 UTC: the cause is unclear; 3 times in a row; "
-        "a diagnosis is running"
+        "no new diagnosis of http-5xx for alice only since 11:00 UTC until 13:00 UTC: the cause is unclear; "
+        "3 times in a row; a diagnosis is running"
     )
     assert second.words == "no new diagnosis of http-5xx for project essays until 12:00 UTC: slow down"
     assert (second.in_flight, second.job_id) == (False, None)

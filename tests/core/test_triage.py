@@ -6,7 +6,7 @@ import pytest
 
 from agrajag.core.match import RuleSet
 from agrajag.model.enums import Classification, CredentialKind, HealthAction, Outcome, Scope, Status
-from tests.builders import a_rule
+from tests.builders import NOW, a_rule
 from tests.core.triaging import REFUSED, Triage, after, rules_with
 
 
@@ -49,6 +49,13 @@ def test_a_5xx_starts_one_diagnosis_and_a_short_cooldown() -> None:
     assert cooldown.next_spawn_allowed_at == after(seconds=30)
     assert (cooldown.job_id, cooldown.lease_until) == (job.job_id, after(minutes=15))
     assert tools.health().status is Status.OK
+
+
+def test_a_pause_says_since_when_it_lasts_and_the_next_one_since_its_own_beginning() -> None:
+    tools = Triage()
+    for at, since in ((NOW, NOW), (after(minutes=4), NOW), (after(minutes=6), after(minutes=6))):
+        tools.send(at, exception_type="ToolException", message="Manual not found: 'kind'")
+        assert tools.health(Scope.USER, "alice").cooldowns[0].since == since
 
 
 def test_bad_input_of_the_model_pauses_only_that_user_and_never_the_tool() -> None:

@@ -88,7 +88,7 @@ export function coolingWords(health, one) {
   const why = one.note || classInWords(one.classification);
   const again = one.hits > 1 ? `, ${one.hits} times in a row` : "";
   return [
-    element("p", {}, `For ${who}, until `, timeOf(one.until), again),
+    element("p", {}, `For ${who}, `, one.since && ["since ", timeOf(one.since), " "], "until ", timeOf(one.until), again),
     element("p", { class: "note" }, why && `${why}; `, "last failed ", timeOf(one.lastTriggeredAt), one.inFlight && "; a diagnosis is running"),
   ];
 }

@@ -27,7 +27,7 @@ export function summaryOf(tool, readings) {
 
 /** Since when a document is as it is, as far as it says. */
 export function sinceOf({ health, status, calling = [] }) {
-  if (status === "OK" && calling.length > 0) return calling[0].lastTriggeredAt;
+  if (status === "OK" && calling.length > 0) return calling[0].since ?? calling[0].lastTriggeredAt;
   return overrideOf(health)?.at ?? health.link?.downSince ?? health.verdict?.since ?? health.history?.[0]?.at ?? health.updatedAt;
 }
 
