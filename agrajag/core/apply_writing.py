@@ -122,7 +122,7 @@ def _pause_user(case: Case, user_id: str) -> None:
         user_id=user_id,
         hits=hits,
         last_classification=Classification.USER_SPECIFIC_TECHNICAL,
-        since=(is_active(claim, case.now) and claim.since) or case.now,
+        since=claim.since if is_active(claim, case.now) else case.now,
         next_spawn_allowed_at=max(claim.next_spawn_allowed_at, case.now + span),
     )
     own.put_cooldown(entry if known is None or known is claim else joined(known, entry, case.now))

@@ -117,8 +117,9 @@ def cleared(cooldown: Cooldown, now: datetime) -> Cooldown:
 
 
 def joined(known: Cooldown, entry: Cooldown, now: datetime) -> Cooldown:
-    """Both as one (`merged`); a pause that is over at `now` does not say since when the other lasts."""
-    return merged(known if is_active(known, now) else known.with_changes(since=None), entry)
+    """Both as one (`merged`). The pause lasts since the known one began, though nobody knows when that was, or else
+    since the other did."""
+    return merged(known, entry).with_changes(since=known.since if is_active(known, now) else entry.since)
 
 
 def merged(first: Cooldown, second: Cooldown) -> Cooldown:

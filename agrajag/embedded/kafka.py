@@ -24,6 +24,7 @@ from agrajag.embedded.class_archive import archive_file
 from agrajag.embedded.directory import disk_free_bytes
 from agrajag.embedded.jars import prepare_jars
 from agrajag.embedded.java import find_java
+from agrajag.embedded.security import LISTENER, Certificates, Secured, format_arguments, secured_properties
 from agrajag.embedded.server import EmbeddedServer
 from agrajag.errors import ConfigError
 
@@ -71,11 +72,12 @@ class EmbeddedKafka(EmbeddedServer):
 
     `properties` are added to the server's and win over them, `jvm_options` to Java's. `cache_dir` and
     `repositories` say where its jars are kept and fetched from (agrajag.embedded.jars), `java` which runtime
-    is used, `heap_mb` how much it may take.
+    is used, `heap_mb` how much it may take. With `secured` it listens on a second port too, over TLS and for users only
+    (agrajag.embedded.security); who they are is settled when the directory is new.
     """
 
     name = "kafka"
-    port_names = ("broker", "controller")
+    port_names = ("broker", "controller", "secured")
 
     def __init__(
         self,
@@ -91,6 +93,7 @@ class EmbeddedKafka(EmbeddedServer):
         start_timeout_seconds: float = 120.0,
         stop_timeout_seconds: float = 20.0,
         free_bytes: Callable[[Path], int] = disk_free_bytes,
+        secured: Secured | None = None,
     ) -> None:
         super().__init__(
             data_dir,
@@ -105,6 +108,7 @@ class EmbeddedKafka(EmbeddedServer):
         self._java = java
         self._cache_dir = cache_dir
         self._repositories = repositories
+        self._secured = secured
         self._program: list[str] = []
         self._cluster_id = ""
 
@@ -112,6 +116,16 @@ class EmbeddedKafka(EmbeddedServer):
     def bootstrap_servers(self) -> str:
         """host:port for Kafka clients."""
         return f"{ports.LOOPBACK}:{self.port}"
+
+    @property
+    def secured_bootstrap_servers(self) -> str:
+        """host:port for clients that log in; only with `secured`."""
+        return f"{ports.LOOPBACK}:{self._ports['secured']}"
+
+    @property
+    def certificates(self) -> Certificates:
+        """What those clients trust, and a certificate that they can show."""
+        return Certificates.in_directory(self.data_dir / "certificates")
 
     def _prepare(self) -> None:
         java = find_java(self._java)
@@ -148,12 +162,17 @@ class EmbeddedKafka(EmbeddedServer):
     def _write_config(self, file_name: str, log_dir: Path) -> Path:
         broker = f"PLAINTEXT://{self.bootstrap_servers}"
         controller = f"{ports.LOOPBACK}:{self._ports['controller']}"
+        advertised, security = broker, {}
+        if self._secured is not None:
+            advertised = f"{broker},{LISTENER}://{self.secured_bootstrap_servers}"
+            security = secured_properties(self._secured, self.certificates)
         properties = {
             **_PROPERTIES,
             "controller.quorum.bootstrap.servers": controller,
-            "listeners": f"{broker},CONTROLLER://{controller}",
-            "advertised.listeners": broker,
+            "listeners": f"{advertised},CONTROLLER://{controller}",
+            "advertised.listeners": advertised,
             "log.dirs": log_dir.name,  # relative: a comma in the path would make two of it
+            **security,
             **self._properties,
         }
         path = self.data_dir / file_name
@@ -165,6 +184,8 @@ class EmbeddedKafka(EmbeddedServer):
         shutil.rmtree(unfinished, ignore_errors=True)
         config = self._write_config("format.properties", unfinished)
         arguments = ["format", "-t", _new_cluster_id(), "-c", config.name, "--standalone"]
+        if self._secured is not None:
+            arguments += format_arguments(self._secured)
         try:
             done = subprocess.run(
                 [*self._program, "kafka.tools.StorageTool", *arguments],

@@ -14,6 +14,7 @@ from agrajag.core.cooldown import (
     in_flight,
     is_active,
     is_remembered,
+    joined,
     merged,
     span_for,
 )
@@ -196,6 +197,16 @@ def test_a_diagnosis_is_in_flight_until_its_lease_ends() -> None:
     assert not in_flight(claim, NOW)
     assert not in_flight(a_cooldown(), NOW)
     assert not in_flight(a_cooldown(lease_until=NOW + _HOUR), NOW)
+
+
+def test_a_pause_that_is_made_longer_lasts_since_it_began_and_never_since_a_time_that_is_only_guessed() -> (
+    None
+):
+    more = a_cooldown(since=NOW, next_spawn_allowed_at=NOW + 2 * _HOUR)
+    known = a_cooldown(since=NOW - _HOUR, next_spawn_allowed_at=NOW + _HOUR)
+    assert joined(known, more, NOW).since == NOW - _HOUR
+    assert joined(known.with_changes(since=None), more, NOW).since is None
+    assert joined(known.with_changes(next_spawn_allowed_at=NOW), more, NOW).since == NOW
 
 
 _TIMES = st.sampled_from([timedelta(0), timedelta(milliseconds=500), _SECOND, _HOUR]).map(
