@@ -1,4 +1,4 @@
-"""A second listener for the embedded Kafka: over TLS, with users who log in, and with rights if that is asked for.
+"""A second listener for the embedded Kafka: over TLS, for users who log in.
 
 The plain listener stays, on loopback, as the broker's own: who may use it may do everything. Certificates are made by
 an authority of the directory's own, whose key nobody keeps.
@@ -29,12 +29,10 @@ _OWNER_ONLY = 0o600
 
 @dataclass(frozen=True, slots=True)
 class Secured:
-    """Who may log in, by name and password; whether clients show a certificate of the directory's authority as well;
-    and whether users have only the rights that are given to them."""
+    """Who may log in, by name and password; and whether clients show a certificate of the directory's authority too."""
 
     users: Mapping[str, str] = field(repr=False)
     client_certificates: bool = False
-    with_rights: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +96,6 @@ def secured_properties(secured: Secured, certificates: Certificates) -> dict[str
         users = "".join(f' user_{name}="{password}"' for name, password in secured.users.items())
         options = users if mechanism == "PLAIN" else ""
         told[f"{prefix}.{mechanism.lower()}.sasl.jaas.config"] = f"{module} required{options};"
-    if secured.with_rights:
-        told["authorizer.class.name"] = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
-        told["super.users"] = "User:ANONYMOUS"
-        told["allow.everyone.if.no.acl.found"] = "false"
     return told
 
 

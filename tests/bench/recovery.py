@@ -14,14 +14,14 @@ from agrajag.model.keys import health_key, tool_key
 from agrajag.stream.entries import EntryCodec
 from agrajag.wire.partition import partition_for
 from agrajag.wire.topics import Topic
+from tests.night.memory import rss_bytes
 from tests.pipeline.process import PARTITIONS, Plan
 from tests.pipeline.runs import Run, create_topics
-from tests.warm import WarmProcess
 
 DOCUMENTS = 200_000
 PATIENCE_SECONDS = 600.0
 _AT_A_TIME = 2_000
-_KIB_PER_MB = 1_000_000 / 1_024
+_BYTES_PER_MB = 1_000_000
 
 
 async def measure(bootstrap_servers: str, directory: Path, documents: int = DOCUMENTS) -> dict[str, float]:
@@ -57,15 +57,9 @@ async def _recovery(run: Run, documents: int) -> tuple[float, float]:
             return time.perf_counter() - started
 
         seconds: float = await run.settled(ready, PATIENCE_SECONDS)
-        return seconds, _resident_mb(worker)
+        return seconds, rss_bytes(worker.pid) / _BYTES_PER_MB
     finally:
         run.close()
-
-
-def _resident_mb(process: WarmProcess) -> float:
-    status = Path(f"/proc/{process.pid}/status").read_text()
-    (line,) = (line for line in status.splitlines() if line.startswith("VmRSS:"))
-    return int(line.split()[1]) / _KIB_PER_MB
 
 
 async def _write_table(run: Run, documents: int) -> None:

@@ -1,4 +1,4 @@
-"""A night on this machine: mixed load while parts fail, and the books at its end (`make night`).
+"""A night on this machine: mixed load while parts fail, and the books at its end (`python -m tests.night`).
 
 Ends with 1 if anything is lost, a fault could not be seen from outside, or a role's memory grew.
 """
